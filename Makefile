@@ -1,0 +1,47 @@
+# Two commands are all a newcomer needs: `make demo` and `make test`. Each makes .venv by
+# itself the first time, and again only when what it installs has changed.
+
+PYTHON ?= python3
+BIN := .venv/bin
+# Run tools as modules: the scripts of pip and pytest carry this folder's path inside.
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALLED_BY := setup.cfg pyproject.toml
+
+.PHONY: demo test lint format bench clean
+.DELETE_ON_ERROR:
+
+demo: .venv/installed-demo
+	$(BIN)/python examples/train_digits.py
+
+test: lint
+	$(BIN)/python -m pytest -n auto
+
+lint: .venv/installed-dev
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m ruff format --check
+	$(BIN)/python -m mypy dezero
+
+format: .venv/installed-dev
+	$(BIN)/python -m ruff check --fix
+	$(BIN)/python -m ruff format
+
+bench: .venv/installed-dev
+	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/mlp.py
+
+clean:
+	rm -rf .venv build dist dezero.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .hypothesis digits.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp of its own, not bin/python: that exists even if making the rest failed.
+.venv/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	  "DeZero needs Python 3.11 or newer, this is " + sys.version.split()[0] + \
+	  ": say which with `make PYTHON=python3.12 ...`")'
+	$(PYTHON) -m venv --clear .venv
+	@touch $@
+
+.venv/installed-%: .venv/made $(INSTALLED_BY)
+	$(PIP) install --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,89 @@
+"""DeZero: a deep-learning framework small enough to be read.
+
+``import dezero as dz`` gives the engine (``dz.Variable``, ``dz.no_grad``, ...), the
+functional forms of differentiation (``dz.grad``, ``dz.hvp``, ...) and the modules:
+``import dezero.functions as F``, ``import dezero.layers as L``, ``dz.optimizers``, ...
+"""
+
+from dezero import (
+    core,
+    cuda,
+    dataloaders,
+    datasets,
+    functions,
+    layers,
+    models,
+    optimizers,
+    serializers,
+    utils,
+)
+from dezero.autodiff import (
+    grad,
+    hessian,
+    hvp,
+    jacobian,
+    jvp,
+    value_and_grad,
+    vjp,
+)
+from dezero.core import (
+    Config,
+    Function,
+    Parameter,
+    Variable,
+    as_array,
+    as_variable,
+    no_grad,
+    test_mode,
+    using_config,
+)
+from dezero.cuda import seed
+from dezero.dataloaders import DataLoader, SeqDataLoader
+from dezero.datasets import Dataset
+from dezero.functions.elementwise import Elementwise
+from dezero.functions.variable_methods import setup_variable
+from dezero.layers import Layer
+from dezero.models import Model
+
+__version__ = "0.1.0"
+is_simple_core = True  # scripts that ask for a second, simple core need none
+
+setup_variable()
+
+__all__ = [
+    "Config",
+    "DataLoader",
+    "Dataset",
+    "Elementwise",
+    "Function",
+    "Layer",
+    "Model",
+    "Parameter",
+    "SeqDataLoader",
+    "Variable",
+    "as_array",
+    "as_variable",
+    "core",
+    "cuda",
+    "dataloaders",
+    "datasets",
+    "functions",
+    "grad",
+    "hessian",
+    "hvp",
+    "is_simple_core",
+    "jacobian",
+    "jvp",
+    "layers",
+    "models",
+    "no_grad",
+    "optimizers",
+    "seed",
+    "serializers",
+    "setup_variable",
+    "test_mode",
+    "using_config",
+    "utils",
+    "value_and_grad",
+    "vjp",
+]

@@ -1,0 +1,122 @@
+"""Hooks: what an optimizer does to the gradients before an update.
+
+A hook is called with the list of parameters that have a gradient. It gives a parameter
+a new gradient by assigning one, so that nobody's array is changed, or removes it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dezero import cuda
+from dezero.core import Variable
+from dezero.cuda import Array
+from dezero.optimizers.base import check_number, working_dtype
+
+
+class WeightDecay:
+    """Pull weights towards zero: ``g <- g + rate * p``.
+
+    That is the gradient of the penalty ``rate / 2 * sum(p**2)`` added to the loss.
+
+    Args:
+        rate: Strength of the penalty, at least 0.
+
+    Raises:
+        ValueError: ``rate`` is negative.
+    """
+
+    def __init__(self, rate: float) -> None:
+        self.rate = check_number(self, "rate", rate)
+
+    def __call__(self, params: list[Variable]) -> None:
+        """Add the penalty's gradient."""
+        for p in params:
+            assert p.grad is not None
+            g = _times(p.data, float(self.rate))
+            g += p.grad.data
+            p.grad = _as_gradient(g, p.grad.data)
+
+
+class ClipGrad:
+    """Bound the length of the gradient: ``g <- g * min(1, max_norm / norm)``.
+
+    ``norm`` is the Euclidean norm of all gradients together, so the direction stays
+    (Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural
+    networks", 2013). A norm that is not finite leaves the gradients as they are.
+
+    Args:
+        max_norm: Largest norm, above 0.
+
+    Raises:
+        ValueError: ``max_norm`` is not positive.
+    """
+
+    def __init__(self, max_norm: float) -> None:
+        self.max_norm = check_number(self, "max_norm", max_norm)
+        if self.max_norm == 0:
+            raise ValueError(
+                f"ClipGrad: expected max_norm to be positive, got {max_norm}"
+            )
+
+    def __call__(self, params: list[Variable]) -> None:
+        """Scale all gradients down together."""
+        grads: list[Array] = [p.grad.data for p in params if p.grad is not None]
+        norm = math.sqrt(math.fsum([_square_sum(g) for g in grads]))
+        if math.isinf(norm):  # perhaps only the squares were too large for float32
+            largest = max([float(abs(g).max()) for g in grads if g.size])
+            if math.isinf(largest):
+                return
+            squares = [_square_sum(g / largest) for g in grads]
+            norm = largest * math.sqrt(math.fsum(squares))
+        if not norm > self.max_norm:
+            return
+        scale = self.max_norm / norm
+        for p, g in zip(params, grads, strict=True):
+            p.grad = _as_gradient(_times(g, scale), g)
+
+
+class FreezeParam:
+    """Keep parameters as they are: removes their gradients before the update.
+
+    Args:
+        *layers_or_params: Layers, all of whose parameters stay, and single Parameters.
+
+    Raises:
+        TypeError: Something is neither.
+    """
+
+    def __init__(self, *layers_or_params: Any) -> None:
+        for x in layers_or_params:
+            if not isinstance(x, Variable) and not hasattr(x, "params"):
+                raise TypeError(
+                    "FreezeParam: expected Layers and Parameters, got "
+                    f"{type(x).__name__}"
+                )
+        self.frozen = layers_or_params
+
+    def __call__(self, params: list[Variable]) -> None:
+        """Forget the gradients of what is frozen."""
+        for x in self.frozen:
+            for p in [x] if isinstance(x, Variable) else x.params():
+                p.cleargrad()
+
+
+def _times(x: Array, factor: float) -> Any:
+    """``x * factor``, not in half precision, where small factors are 0."""
+    return cuda.get_array_module(x).multiply(x, factor, dtype=working_dtype(x))
+
+
+def _as_gradient(g: Any, old: Array) -> Array:
+    """``g`` as an array in the dtype of ``old``: 0-d arithmetic made it a scalar."""
+    return cuda.get_array_module(old).asarray(g, dtype=old.dtype)
+
+
+def _square_sum(g: Array) -> float:
+    """Sum of the squares, infinite where it is too large for the dtype."""
+    flat = g.reshape(-1).astype(working_dtype(g), copy=False)
+    with np.errstate(over="ignore"):
+        return float(cuda.get_array_module(flat).dot(flat, flat))

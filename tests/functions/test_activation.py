@@ -1,0 +1,208 @@
+import numpy as np
+import pytest
+import scipy.special as sp
+from hypothesis import strategies as st
+
+import dezero.functions as F
+from dezero.core import Variable
+from dezero.testing import Case, arrays, away_from_zero, axis
+
+
+def one_or_two_axes(x):
+    both = st.just({"axis": (0, -1)}) if x.ndim > 1 else st.nothing()
+    return axis(x) | both
+
+
+def leaky(x, slope=0.2):
+    return np.where(x > 0, x, slope * x)
+
+
+def elu(x, alpha=1.0):
+    return np.where(x > 0, x, alpha * np.expm1(x))
+
+
+def numbers(name, *values):
+    return lambda x: st.fixed_dictionaries({name: st.sampled_from(values)})
+
+
+CASES = [
+    Case(F.sigmoid, arrays(), reference=sp.expit),
+    Case(F.sigmoid_simple, arrays(), reference=sp.expit),
+    Case(F.relu, away_from_zero(), reference=lambda x: np.maximum(x, 0), order=1),
+    Case(F.leaky_relu, away_from_zero(), reference=leaky, order=1),
+    Case(
+        F.leaky_relu,
+        away_from_zero(),
+        reference=leaky,
+        options=numbers("slope", 0.01, -0.5, 1.5, 0),
+        order=1,
+    ),
+    Case(
+        F.elu,
+        away_from_zero(),
+        reference=elu,
+        options=numbers("alpha", 1.0, 0.3, 0),
+    ),
+    Case(F.softplus, arrays(), reference=lambda x: np.logaddexp(x, 0)),
+    Case(F.silu, arrays(), reference=lambda x: x * sp.expit(x)),
+    Case(F.softmax, arrays(min_dims=1), reference=sp.softmax, options=one_or_two_axes),
+    Case(
+        F.softmax_simple,
+        arrays(min_dims=1),
+        reference=sp.softmax,
+        options=one_or_two_axes,
+    ),
+    Case(
+        F.log_softmax,
+        arrays(min_dims=1),
+        reference=sp.log_softmax,
+        options=one_or_two_axes,
+    ),
+]
+
+ERRORS = [
+    (lambda: F.softmax(np.ones(3)), ValueError, r"softmax: .* axis 1 .* \(3,\)"),
+    (
+        lambda: F.softmax_simple(np.ones(3)),
+        ValueError,
+        r"softmax_simple: .* axis 1 .* \(3,\)",
+    ),
+    (
+        lambda: F.log_softmax(np.ones(3)),
+        ValueError,
+        r"log_softmax: .* axis 1 .* \(3,\)",
+    ),
+    (lambda: F.elu(np.ones(3), -1), ValueError, r"elu: expected alpha >= 0, got -1"),
+]
+
+FUSED = [
+    (F.sigmoid, F.sigmoid_simple),
+    (F.softmax, F.softmax_simple),
+    (F.log_softmax, lambda x: F.log(F.softmax_simple(x))),
+    (F.softplus, lambda x: F.log(1 + F.exp(x))),
+    (F.leaky_relu, lambda x: F.where(x.data > 0, x, 0.2 * x)),
+    (F.relu, lambda x: F.maximum(x, 0)),
+    (F.elu, lambda x: F.where(x.data > 0, x, F.exp(x) - 1)),
+]
+
+
+def gradient(x):
+    """None came back from a straight line: its derivative is a constant."""
+    return Variable(np.zeros_like(x.data)) if x.grad is None else x.grad
+
+
+def derivatives(f, x, order=3):
+    """f and its first derivatives, each of a weighted sum, at x."""
+    x = Variable(x)
+    y = f(x)
+    w = np.linspace(0.5, 1.5, x.size).reshape(x.shape)
+    results = [y.data]
+    for _ in range(order):
+        x.cleargrad()
+        F.sum(y * w).backward(create_graph=True)
+        y = gradient(x)
+        results.append(y.data)
+    return results
+
+
+@pytest.mark.parametrize(("fused", "composed"), FUSED)
+def test_fused_equals_composed(fused, composed):
+    x = np.random.default_rng(0).normal(size=(3, 4))
+    pairs = zip(derivatives(fused, x), derivatives(composed, x), strict=True)
+    for a, b in pairs:
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+
+
+FUNCTIONS = [F.sigmoid, F.relu, F.leaky_relu, F.elu, F.softplus, F.silu]
+ALONG_AXIS = [F.softmax, F.log_softmax]
+
+
+@pytest.mark.parametrize("f", [*FUNCTIONS, *ALONG_AXIS])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_extreme_numbers(f, dtype):
+    x = Variable(np.array([[-1e4, -100, -20, 0, 20, 100, 1e4]], dtype))
+    y = f(x)
+    y.backward(create_graph=True)
+    g = x.grad
+    x.cleargrad()
+    F.sum(g * g).backward()
+    for a in (y, g, gradient(x)):
+        assert np.isfinite(a.data).all() and a.dtype == dtype
+
+
+def test_sigmoid_of_large_numbers():
+    y = F.sigmoid(np.array([-1e4, -80, -20, 20, 1e4], np.float32)).data
+    expected = [0, np.exp(-80.0), np.exp(-20.0), 1, 1]
+    np.testing.assert_allclose(y, expected, rtol=1e-6)
+
+
+def test_softplus_of_large_numbers():
+    y = F.softplus(np.array([-1e4, -80, 80, 1e4], np.float32)).data
+    np.testing.assert_allclose(y, [0, np.exp(-80.0), 80, 1e4], rtol=1e-6)
+
+
+def test_log_softmax_of_large_numbers():
+    y = F.log_softmax(np.array([[1e4, 0, -1e4]], np.float32)).data
+    np.testing.assert_array_equal(y, [[0, -1e4, -2e4]])
+
+
+def test_softmax_of_masked_scores():
+    x = Variable(np.array([[-np.inf, 0.0, 0.0]]))
+    y = F.softmax(x)
+    F.sum(y * np.array([1.0, 2.0, 3.0])).backward()
+    np.testing.assert_array_equal(y.data, [[0, 0.5, 0.5]])
+    np.testing.assert_allclose(x.grad.data, [[0, -0.25, 0.25]])
+
+
+@pytest.mark.parametrize(
+    ("f", "slope"),
+    [(F.relu, 0), (F.leaky_relu, 0.2), (lambda x: F.elu(x, 0.5), 0.5)],
+)
+def test_slope_at_the_kink(f, slope):
+    x = Variable(np.zeros(2))
+    f(x).backward()
+    np.testing.assert_array_equal(x.grad.data, [slope, slope])
+
+
+@pytest.mark.parametrize("f", [F.sigmoid, F.elu, F.softplus, F.silu])
+@pytest.mark.parametrize("dtype", ["u1", "i4", "i8"])
+def test_integers_count_as_floats(f, dtype):
+    x = np.array([0, 3, 200], dtype)
+    y = f(x).data
+    np.testing.assert_allclose(y, f(x.astype("f8")).data)
+    assert y.dtype.kind == "f"
+
+
+@pytest.mark.parametrize("f", ALONG_AXIS)
+def test_integer_scores(f):
+    y = f(np.array([[0, 250]], np.uint8)).data
+    np.testing.assert_allclose(y, f(np.array([[0.0, 250.0]])).data)
+
+
+def test_relu_passes_nan_on():
+    assert np.isnan(F.relu(np.array([np.nan])).data)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_empty(f):
+    x = Variable(np.zeros((0, 3)))
+    y = f(x)
+    y.backward()
+    assert y.shape == x.grad.shape == (0, 3)
+
+
+@pytest.mark.parametrize("f", [*ALONG_AXIS, F.softmax_simple])
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_empty_along_an_axis(f, shape):
+    x = Variable(np.zeros(shape))
+    y = f(x)
+    y.backward()
+    assert y.shape == x.grad.shape == shape
+
+
+def test_classes_have_the_defaults_of_the_functions():
+    x = np.array([[-1.0, 2.0]])
+    for name in ("Softmax", "LogSoftmax", "LeakyReLU", "ELU", "GELU"):
+        function = {"LeakyReLU": "leaky_relu", "LogSoftmax": "log_softmax"}
+        f = getattr(F, function.get(name, name.lower()))
+        np.testing.assert_array_equal(getattr(F, name)()(x).data, f(x).data)

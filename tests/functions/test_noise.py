@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import dezero as dz
+import dezero.functions as F
+from dezero.core import Variable
+from dezero.testing import Case, arrays
+
+
+def ratios(x):
+    return st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]).map(
+        lambda ratio: {"dropout_ratio": ratio}
+    )
+
+
+CASES = [Case(F.dropout, arrays(), options=ratios, random=True)]
+
+ERRORS = [
+    (
+        lambda: F.dropout(np.ones(3), 1.5),
+        ValueError,
+        r"dropout: expected dropout_ratio in \[0, 1\], got 1\.5",
+    ),
+    (lambda: F.dropout(np.ones(3), -0.1), ValueError, r"dropout: .* got -0\.1"),
+    (lambda: F.dropout(np.ones(3), np.nan), ValueError, r"dropout: .* got nan"),
+]
+
+
+def test_elements_are_dropped_or_scaled():
+    x = Variable(np.ones((50, 40)))
+    y = F.dropout(x, 0.25)
+    y.backward()
+    assert set(np.unique(y.data)) == {0, 4 / 3}
+    np.testing.assert_array_equal(x.grad.data, y.data)
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.5, 0.9])
+def test_mean_and_share(ratio):
+    np.random.seed(0)
+    y = F.dropout(np.ones(200_000, np.float32), ratio).data
+    deviation = np.sqrt(ratio * (1 - ratio) / y.size)
+    assert abs((y == 0).mean() - ratio) < 4 * deviation
+    assert abs(y.mean() - 1) < 4 * deviation / (1 - ratio)
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.3, 1e-7, 1 - 1e-7])
+def test_scale_is_the_inverse_of_the_probability(ratio):
+    f = F.Dropout(ratio)
+    assert f.scale * f.kept / 2**16 == 1 and f.kept > 0
+
+
+def test_repeats_under_a_seed_and_differs_without():
+    x = np.ones(1000)
+    np.random.seed(3)
+    a, b = F.dropout(x).data, F.dropout(x).data
+    np.random.seed(3)
+    c = F.dropout(x).data
+    np.testing.assert_array_equal(a, c)
+    assert (a != b).any()
+
+
+def test_everything_dropped():
+    x = Variable(np.ones((2, 3)))
+    y = F.dropout(x, 1.0)
+    y.backward()
+    np.testing.assert_array_equal(y.data, np.zeros((2, 3)))
+    np.testing.assert_array_equal(x.grad.data, np.zeros((2, 3)))
+
+
+def test_unchanged_in_test_mode_and_for_ratio_0():
+    x = Variable(np.ones(3))
+    with dz.test_mode():
+        assert F.dropout(x) is x
+    assert F.dropout(x, 0.0) is x
+
+
+def test_second_derivative():
+    np.random.seed(0)
+    x = Variable(np.arange(1.0, 9.0))
+    y = F.dropout(x)
+    factors = y.data / x.data
+    F.sum(y * y).backward(create_graph=True)
+    g = x.grad
+    x.cleargrad()
+    F.sum(g).backward()
+    np.testing.assert_array_equal(x.grad.data, 2 * factors**2)
+
+
+def test_a_later_pass_uses_the_same_mask():
+    x = Variable(np.ones(100))
+    y = F.dropout(x)
+    y.backward()
+    y.backward()
+    np.testing.assert_array_equal(x.grad.data, 2 * y.data)
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3), (4,)])
+@pytest.mark.parametrize("dtype", ["f2", "f4"])
+def test_shapes_and_dtypes(shape, dtype):
+    x = Variable(np.ones(shape, dtype))
+    y = F.dropout(x, 0.5)
+    y.backward()
+    assert y.shape == x.grad.shape == shape and y.dtype == x.grad.dtype == dtype

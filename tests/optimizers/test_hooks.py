@@ -1,0 +1,124 @@
+"""WeightDecay, ClipGrad and FreezeParam."""
+
+import numpy as np
+import pytest
+
+from dezero.core import Parameter, Variable
+from dezero.layers import Layer
+from dezero.optimizers import SGD, ClipGrad, FreezeParam, WeightDecay
+
+
+def parameter(data, grad, dtype=np.float64):
+    p = Parameter(np.array(data, dtype))
+    p.grad = np.array(grad, dtype)
+    return p
+
+
+def norm(params):
+    grads = [p.grad.data.astype(np.float64).ravel() for p in params]
+    return np.linalg.norm(np.concatenate(grads))
+
+
+HOOKS = [WeightDecay(0.5), ClipGrad(0.1)]
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: type(hook).__name__)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
+def test_hooks_keep_dtype_and_shape_and_nobodys_array_is_changed(hook, dtype, shape):
+    p = Parameter(np.ones(shape, dtype))
+    mine = Variable(np.ones(shape, dtype))
+    p.grad = mine
+    hook([p])
+    assert type(p.grad.data) is np.ndarray
+    assert p.grad.dtype == dtype
+    assert p.grad.shape == shape
+    np.testing.assert_array_equal(mine.data, np.ones(shape))
+
+
+def test_weight_decay_adds_the_weights():
+    p = parameter([2.0, -4.0], [1.0, 1.0])
+    WeightDecay(0.25)([p])
+    np.testing.assert_array_equal(p.grad.data, [1.5, 0.0])
+    np.testing.assert_array_equal(p.data, [2.0, -4.0])
+
+
+def test_weight_decay_shrinks_weights_without_slope():
+    p = parameter([2.0], [0.0])
+    SGD(0.5).setup([p]).add_hook(WeightDecay(0.2)).update()
+    np.testing.assert_allclose(p.data, [1.8])
+
+
+def test_weight_decay_in_half_precision():
+    # In float16 a rate of 1e-7 is 1.2e-7, and one of 1e-8 is 0.
+    p = parameter([6e4], [0.0], np.float16)
+    WeightDecay(1e-8)([p])
+    np.testing.assert_allclose(p.grad.data, [6e-4], rtol=1e-3)
+
+
+def test_clip_grad_bounds_the_norm_of_all_together():
+    a, b = parameter([0.0], [3.0]), parameter([[0.0]], [[4.0]])
+    ClipGrad(1.0)([a, b])
+    np.testing.assert_allclose([a.grad.data[0], b.grad.data[0, 0]], [0.6, 0.8])
+
+
+def test_clip_grad_leaves_short_gradients():
+    p = parameter([0.0, 0.0], [3.0, 4.0])
+    grad = p.grad
+    ClipGrad(5.0)([p])
+    assert p.grad is grad
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"), [(np.float16, 6e4), (np.float32, 1e30), (np.float64, 1e200)]
+)
+def test_clip_grad_bounds_gradients_whose_squares_overflow(dtype, size):
+    params = [parameter([0.0] * 100, [size] * 100, dtype) for _ in range(2)]
+    params.append(parameter([], [], dtype))
+    ClipGrad(1.0)(params)
+    np.testing.assert_allclose(norm(params), 1.0, rtol=1e-2)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_clip_grad_leaves_a_norm_that_is_not_finite(value):
+    p = parameter([0.0, 0.0], [1.0, value])
+    ClipGrad(0.5)([p])
+    np.testing.assert_array_equal(p.grad.data, [1.0, value])
+
+
+def test_clip_grad_without_gradients():
+    ClipGrad(1.0)([])
+
+
+def test_freeze_param_takes_layers_and_parameters():
+    layer = Layer()
+    layer.blocks = [parameter([1.0], [1.0])]
+    a, b = parameter([1.0], [1.0]), parameter([1.0], [1.0])
+    optimizer = SGD(0.5).setup([a, b, layer.blocks[0]])
+    optimizer.add_hook(FreezeParam(layer, a))
+    layer.blocks.append(b)  # layers are looked through at each update
+    optimizer.update()
+    assert a.data == b.data == layer.blocks[0].data == [1.0]
+    layer.blocks.pop()
+    b.grad = np.array([1.0])
+    optimizer.update()
+    assert b.data == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: WeightDecay(-1), ValueError, r"WeightDecay: expected rate in \[0, "),
+        (lambda: WeightDecay("a"), TypeError, "expected rate to be a number, got str"),
+        (lambda: ClipGrad(-1), ValueError, r"ClipGrad: expected max_norm in \[0, inf"),
+        (lambda: ClipGrad(0), ValueError, "expected max_norm to be positive, got 0"),
+        (
+            lambda: FreezeParam([1]),
+            TypeError,
+            "FreezeParam: expected Layers and Parameters, got list",
+        ),
+    ],
+)
+def test_wrong_values(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

@@ -1,0 +1,216 @@
+"""The two sides of every benchmark compute the same; how fast is not tested here."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dezero as dz
+import dezero.functions as F
+
+BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def benchmarks():
+    """The scripts as modules; they import each other as neighbours."""
+    names = ["_compare", "handwritten", "overhead", "mlp", "import_time"]
+    before = set(sys.modules)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        modules = {name: __import__(name) for name in names}
+    yield modules
+    for name in set(names) - before:
+        del sys.modules[name]
+
+
+def numerical_gradient(loss, p, direction, eps):
+    """Central difference of ``loss()`` along ``direction``, a change of array ``p``."""
+    start = p.copy()
+    values = []
+    for sign in (1, -1):
+        p[...] = start + sign * eps * direction
+        values.append(loss())
+    p[...] = start
+    return (values[0] - values[1]) / (2 * eps)
+
+
+@pytest.mark.parametrize(
+    ("graph", "size", "nodes"), [("tiny", 3, 13), ("deep", 20, 21), ("wide", 7, 14)]
+)
+def test_a_graph_agrees_with_its_reference(benchmarks, graph, size, nodes):
+    work = benchmarks["overhead"].GRAPHS[graph](size)
+    benchmarks["_compare"].check(work, rtol=1e-5)
+    first = [p.grad.data.copy() for p in work.parameters]
+    benchmarks["_compare"].check(work, rtol=1e-5)  # a step leaves nothing behind
+    for p, g in zip(work.parameters, first, strict=True):
+        np.testing.assert_array_equal(p.grad.data, g)
+    assert work.nodes == nodes
+    assert work.later < work.goal
+
+
+@pytest.mark.parametrize("graph", ["tiny", "deep", "wide"])
+def test_the_graph_has_the_nodes_it_claims(benchmarks, graph, monkeypatch):
+    work = benchmarks["overhead"].GRAPHS[graph](6)
+    calls = []
+    call = dz.Function.__call__
+    monkeypatch.setattr(
+        dz.Function, "__call__", lambda f, *xs: calls.append(f) or call(f, *xs)
+    )
+    monkeypatch.setattr(dz.Variable, "backward", lambda y, **options: None)
+    work.step()
+    assert len(set(calls)) == work.nodes
+
+
+@pytest.mark.parametrize("adam", [False, True])
+def test_the_mlp_agrees_with_its_reference(benchmarks, adam):
+    work = benchmarks["mlp"].mlp((6, 5, 4, 3), batch_size=7, adam=adam)
+    before = [p.data.copy() for p in work.parameters]
+    benchmarks["_compare"].check(work, rtol=1e-5)
+    after = zip(work.parameters, work.reference.parameters, before, strict=True)
+    for p, by_hand, old in after:
+        assert p.dtype == np.float32
+        # 1 % of a step of Adam, which makes much of the rounding of a small gradient
+        np.testing.assert_allclose(p.data, by_hand, rtol=1e-5, atol=1e-5)
+        assert not np.array_equal(p.data, old)
+
+
+@pytest.mark.parametrize("adam", [False, True])
+def test_the_mlp_stays_with_its_reference_over_several_steps(benchmarks, adam):
+    work = benchmarks["mlp"].mlp((6, 5, 4, 3), batch_size=7, adam=adam)
+    losses = [(work.step().item(), work.reference.step()) for _ in range(5)]
+    ours, by_hand = np.array(losses).T
+    np.testing.assert_allclose(ours, by_hand, rtol=1e-4)
+    assert ours[-1] < ours[0]
+
+
+def test_the_reference_of_the_mlp_has_the_gradient_of_its_loss(benchmarks):
+    rng = np.random.default_rng(1)
+    shapes = [(4, 5), (5,), (5, 3), (3,)]
+    parameters = [rng.standard_normal(shape) for shape in shapes]
+    x, t = rng.standard_normal((6, 4)), rng.integers(0, 3, 6)
+    mlp = benchmarks["handwritten"].Mlp(x, t, parameters)
+    mlp.update = lambda: None  # gradients only
+    mlp.step()
+    for p, g in zip(mlp.parameters, [g.copy() for g in mlp.gradients], strict=True):
+        direction = rng.standard_normal(p.shape)
+        numeric = numerical_gradient(mlp.step, p, direction, 1e-6)
+        assert np.vdot(g, direction) == pytest.approx(numeric, rel=1e-5, abs=1e-9)
+
+
+def test_updates_in_blocks_cover_every_element(benchmarks, monkeypatch):
+    handwritten = benchmarks["handwritten"]
+    monkeypatch.setattr(handwritten.FlatParameters, "block", 4)
+    flat = handwritten.FlatParameters([np.ones((3, 3)), np.full(2, 5.0)])
+    flat.grad[...] = np.arange(11)
+    flat.sgd(lr=0.5)
+    np.testing.assert_allclose(flat.parameters[0].ravel(), 1 - 0.5 * np.arange(9))
+    np.testing.assert_allclose(flat.parameters[1], 5 - 0.5 * np.arange(9, 11))
+
+
+def test_check_notices_a_wrong_gradient(benchmarks):
+    work = benchmarks["overhead"].tiny(2)
+    step = work.reference.step
+
+    def wrong():
+        loss = step()
+        work.reference.gradients[0][3] += 0.1
+        return loss
+
+    work.reference.step = wrong
+    with pytest.raises(AssertionError, match="w"):
+        benchmarks["_compare"].check(work)
+
+
+def test_check_notices_a_wrong_loss(benchmarks):
+    work = benchmarks["overhead"].tiny(2)
+    work.reference.step = lambda: 0.0
+    with pytest.raises(AssertionError, match="loss"):
+        benchmarks["_compare"].check(work)
+
+
+class WidensForward(dz.Function):
+    def forward(self, x):
+        return x.astype(np.float64)
+
+    def backward(self, gy):
+        return gy
+
+
+class WidensBackward(dz.Function):
+    def forward(self, x):
+        return x.copy()
+
+    def backward(self, gy):
+        return gy.data.astype(np.float64)
+
+
+def test_only_float32_names_the_function_that_widens(benchmarks):
+    only_float32 = benchmarks["_compare"].only_float32
+    x = dz.Variable(np.ones(3, np.float32))
+    with only_float32(), pytest.raises(AssertionError, match=r"WidensForward\.forward"):
+        WidensForward()(x)
+    with (
+        only_float32(),
+        pytest.raises(AssertionError, match=r"WidensBackward\.backward"),
+    ):
+        F.sum(WidensBackward()(x)).backward()
+    F.sum(WidensBackward()(x)).backward()  # only inside the block
+    assert x.grad.dtype == np.float32
+
+
+def test_compare_gives_medians_of_the_rounds(benchmarks):
+    now = 0.0
+    order = []
+
+    def takes(name, seconds):
+        def step():
+            nonlocal now
+            now += next(seconds)
+            order.append(name)
+
+        return step
+
+    # The two first steps of each side tell how many fit into a window.
+    ours = takes("ours", iter([9, 9, 2, 3, 4]))
+    reference = takes("reference", iter([9, 9, 1, 1, 4]))
+    t = benchmarks["_compare"].compare(
+        ours, reference, clock=lambda: now, rounds=3, window=0.0
+    )
+    assert (t.ours, t.reference, t.ratio) == (3, 1, 2)
+    assert (t.lowest, t.highest) == (1, 3)
+    assert order[4:] == [
+        *("ours", "reference"),
+        *("reference", "ours"),
+        *("ours", "reference"),
+    ]
+
+
+def test_verdict(benchmarks):
+    verdict = benchmarks["_compare"].verdict
+    assert (verdict(7.0, 7), verdict(7.01, 7)) == ("met", "missed")
+
+
+def test_overhead_prints_a_line_for_each_graph(benchmarks, monkeypatch, capsys):
+    overhead = benchmarks["overhead"]
+    small = {"tiny": lambda: overhead.tiny(2), "wide": lambda: overhead.wide(2)}
+    monkeypatch.setattr(overhead, "GRAPHS", small)
+    monkeypatch.setattr(overhead, "compare", lambda *sides, **options: timing)
+    timing = benchmarks["_compare"].Timing(2e-3, 1e-3, 2.0, 1.5, 2.5)
+    monkeypatch.setattr(sys, "argv", ["overhead.py"])
+    overhead.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[-2:]] == ["tiny", "wide"]
+    assert "2.00 (1.50-2.50)" in lines[-1] and "15 met, later 12 met" in lines[-1]
+
+
+def test_overhead_refuses_an_unknown_graph(benchmarks, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["overhead.py", "tall"])
+    with pytest.raises(SystemExit):
+        benchmarks["overhead"].main()
+    assert "expected tiny, deep, wide, got tall" in capsys.readouterr().err
+
+
+def test_import_seconds_measures_a_fresh_interpreter(benchmarks):
+    assert 0 <= benchmarks["import_time"].import_seconds("json") < 60

@@ -1,0 +1,177 @@
+"""Arrays in files: whole or not at all, and never with code in them."""
+
+import os
+import pickle
+import signal
+import stat
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from dezero.serializers import atomic_write, load_npz, save_npz
+
+ARRAYS = {
+    "a/0/W": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "0-d": np.array(2.0, dtype=np.float16),
+    "empty": np.zeros((0, 3)),
+    "columns first": np.asfortranarray(np.arange(6).reshape(2, 3)),
+    "file": np.array([True, False]),
+    "text": np.array("text"),
+}
+
+
+def same(x, y):
+    assert list(x) == list(y)
+    for name in x:
+        assert x[name].dtype == y[name].dtype
+        np.testing.assert_array_equal(x[name], y[name])
+
+
+@pytest.mark.parametrize("saved", ["x", "x.npz"])
+@pytest.mark.parametrize("loaded", ["x", "x.npz"])
+@pytest.mark.parametrize("kind", [str, lambda path: path], ids=["str", "Path"])
+def test_round_trip(tmp_path, saved, loaded, kind):
+    save_npz(kind(tmp_path / saved), ARRAYS)
+    same(load_npz(kind(tmp_path / loaded)), ARRAYS)
+    assert os.listdir(tmp_path) == ["x.npz"]
+
+
+def test_a_file_that_has_another_suffix(tmp_path):
+    save_npz(tmp_path / "x", ARRAYS)
+    os.rename(tmp_path / "x.npz", tmp_path / "x.weights")
+    same(load_npz(tmp_path / "x.weights"), ARRAYS)
+
+
+def test_numpy_reads_and_writes_the_same_format(tmp_path):
+    save_npz(tmp_path / "ours", ARRAYS)
+    with np.load(tmp_path / "ours.npz") as file:
+        same(dict(file), ARRAYS)
+    plain = {name: x for name, x in ARRAYS.items() if name != "file"}
+    for save in np.savez, np.savez_compressed:
+        save(tmp_path / "theirs.npz", **plain)
+        same(load_npz(tmp_path / "theirs"), plain)
+
+
+def test_the_same_arrays_give_the_same_bytes(tmp_path):
+    for name in "x", "y":
+        save_npz(tmp_path / name, ARRAYS)
+    assert (tmp_path / "x.npz").read_bytes() == (tmp_path / "y.npz").read_bytes()
+
+
+# ---- files that are not what they should be -----------------------------------------
+
+
+class Evil:
+    def __reduce__(self):
+        return os.system, ("echo evil > evil",)
+
+
+def refused(path):
+    message = r"load_npz: expected a whole .npz file without pickled objects, got '.*'"
+    with pytest.raises(ValueError, match=message):
+        load_npz(path)
+
+
+def test_objects_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="allow_pickle"):
+        save_npz(tmp_path / "x", {"a": np.ones(1), "x": np.array([Evil()])})
+    assert os.listdir(tmp_path) == []
+
+
+def test_pickles_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez(tmp_path / "array.npz", x=np.array([Evil()], dtype=object))
+    (tmp_path / "bare.npz").write_bytes(pickle.dumps(Evil()))
+    with zipfile.ZipFile(tmp_path / "member.npz", "w") as archive:
+        archive.writestr("x.npy", pickle.dumps(Evil()))
+    for name in "array", "bare", "member":
+        refused(tmp_path / name)
+    assert not (tmp_path / "evil").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"hello, this is no zip file"])
+def test_other_files(tmp_path, content):
+    (tmp_path / "x.npz").write_bytes(content)
+    refused(tmp_path / "x.npz")
+
+
+def test_damaged_files(tmp_path):
+    path = tmp_path / "x.npz"
+    save_npz(path, ARRAYS)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for size in rng.integers(0, len(whole), 20):
+        path.write_bytes(whole[:size])
+        refused(path)
+    for _ in range(100):
+        flipped = bytearray(whole)
+        flipped[rng.integers(len(whole))] ^= 1 << rng.integers(8)
+        path.write_bytes(flipped)
+        try:
+            load_npz(path)  # some bytes of a zip file mean nothing
+        except ValueError:
+            refused(path)
+
+
+def test_there_is_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        load_npz(tmp_path / "nothing")
+
+
+# ---- writing ------------------------------------------------------------------------
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt), atomic_write(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == ["x"]
+    assert path.read_bytes() == b"old"
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert os.listdir(tmp_path) == ["x"]
+    assert path.read_bytes() == b"new"
+
+
+def test_a_killed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "x.npz"
+    save_npz(path, {"x": np.ones(1)})
+    code = """
+import os, signal, sys
+from dezero.serializers import atomic_write
+with atomic_write(sys.argv[1]) as file:
+    file.write(b"new")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    result = subprocess.run([sys.executable, "-c", code, str(path)])
+    assert result.returncode == -signal.SIGKILL
+    np.testing.assert_array_equal(load_npz(path)["x"], np.ones(1))
+
+
+def test_others_may_read_the_file_as_they_may_read_any(tmp_path):
+    with atomic_write(tmp_path / "x"), open(tmp_path / "y", "w"):
+        pass
+    assert stat.S_IMODE(os.stat(tmp_path / "x").st_mode) == stat.S_IMODE(
+        os.stat(tmp_path / "y").st_mode
+    )
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "real").mkdir()
+    os.symlink(tmp_path / "real" / "x", tmp_path / "link")
+    with atomic_write(tmp_path / "link") as file:
+        file.write(b"new")
+    assert os.path.islink(tmp_path / "link")
+    assert (tmp_path / "real" / "x").read_bytes() == b"new"
+
+
+def test_there_is_no_directory(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        save_npz(tmp_path / "nowhere" / "x", ARRAYS)
