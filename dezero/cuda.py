@@ -17,7 +17,7 @@ import numpy as np
 # An array of either library. Its dtype and shape are the business of the tests.
 Array = Any
 
-_variable_type: type = type("NoVariableYet", (), {})
+_variable_type: Any = type("NoVariableYet", (), {})
 
 
 def register_variable(cls: type) -> None:
@@ -73,7 +73,7 @@ def get_array_module(x: object) -> Any:
     if isinstance(x, np.ndarray):
         return np
     if isinstance(x, _variable_type):
-        x = x.data  # type: ignore[attr-defined]  # the class is known only at run time
+        x = x.data
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(x, cupy.ndarray):
         return cupy

@@ -107,6 +107,15 @@ def relu(x: ArrayLike) -> Variable:
     return ReLU()(x)
 
 
+def _number(function: str, name: str, value: float) -> float:
+    # float(variable) would work, and leave it without a gradient.
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(
+            f"{function}: expected a number as {name}, got {type(value).__name__}"
+        )
+    return float(value)
+
+
 class LeakyReLU(Function):
     reads_inputs = False
     reads_outputs = False
@@ -136,8 +145,11 @@ def leaky_relu(x: ArrayLike, slope: float = 0.2) -> Variable:
 
     Returns:
         Variable of the shape of ``x``.
+
+    Raises:
+        TypeError: ``slope`` is no number.
     """
-    return LeakyReLU(float(slope))(x)
+    return LeakyReLU(_number("leaky_relu", "slope", slope))(x)
 
 
 class ELU(Function):
@@ -173,11 +185,13 @@ def elu(x: ArrayLike, alpha: float = 1.0) -> Variable:
         Variable of the shape of ``x``.
 
     Raises:
+        TypeError: ``alpha`` is no number.
         ValueError: ``alpha`` is negative.
     """
+    alpha = _number("elu", "alpha", alpha)
     if not alpha >= 0:
-        raise ValueError(f"elu: expected alpha >= 0, got {alpha}")
-    return ELU(float(alpha))(x)
+        raise ValueError(f"elu: expected alpha >= 0, got {alpha:g}")
+    return ELU(alpha)(x)
 
 
 class Softplus(Function):

@@ -252,7 +252,7 @@ class SafeMul(Elementwise):
     fresh_gradients = True
 
     def forward(self, x0, x1):
-        return _unless_invalid(np.multiply, x0, x1, lambda: x0 == 0)
+        return _unless_invalid("multiply", x0, x1, lambda: x0 == 0)
 
     def backward(self, gy):
         x0, x1 = self.inputs
@@ -276,8 +276,8 @@ class SafeDiv(Elementwise):
 
     def forward(self, x0, x1):
         if self.kink:
-            return _unless_invalid(np.divide, x0, x1, lambda: x1 == 0, divide="raise")
-        return _unless_invalid(np.divide, x0, x1, lambda: x0 == 0)
+            return _unless_invalid("divide", x0, x1, lambda: x1 == 0, divide="raise")
+        return _unless_invalid("divide", x0, x1, lambda: x0 == 0)
 
     def backward(self, gy):
         x0, x1 = self.inputs
@@ -288,13 +288,14 @@ class SafeDiv(Elementwise):
         return gx0, -SafeDiv(self.kink)(SafeDiv(self.kink)(gy * x0, x1), x1)
 
 
-def _unless_invalid(ufunc, x0, x1, is_zero, divide="ignore"):
-    """``ufunc(x0, x1)`` with zeros where ``is_zero()`` says so.
+def _unless_invalid(name, x0, x1, is_zero, divide="ignore"):
+    """The ufunc ``name`` of both, with zeros where ``is_zero()`` says so.
 
     The mask is only computed if the processor flagged an invalid operation (0 * inf,
     0 / 0), which costs nothing to find out. On a GPU there is no such flag.
     """
     xp = cuda.get_array_module(x0)
+    ufunc = getattr(xp, name)
     if xp is np:
         try:
             with np.errstate(invalid="raise", divide=divide):
@@ -333,7 +334,7 @@ class PowGrad(Function):
     def forward(self, x, gy):
         c = self.c
         if c == 2:
-            return x * 2 * gy
+            return gy * 2 * x
         if c == 1:
             return gy.copy()
         if c == 0:
@@ -343,7 +344,7 @@ class PowGrad(Function):
         # A quotient, so that an infinite slope at 0 comes without a warning.
         if x.dtype.kind != "f":
             x = x * 1.0
-        return _unless_invalid(np.divide, gy * c, _power(x, 1 - c), lambda: gy == 0)
+        return _unless_invalid("divide", gy * c, _power(x, 1 - c), lambda: gy == 0)
 
     def backward(self, ggx):
         x, gy = self.inputs
@@ -355,7 +356,7 @@ class PowGrad(Function):
 
 def _power(x, c):
     """``x ** c`` on arrays, for a number ``c``."""
-    if c == 3:
+    if c == 3 and x.dtype.kind == "f":
         return x * x * x  # NumPy goes through the general power: 20 times slower
     if c < 0:
         if x.dtype.kind != "f":

@@ -180,9 +180,9 @@ def clip(x: ArrayLike, x_min: Any = None, x_max: Any = None) -> Variable:
     Raises:
         ValueError: Both bounds are numbers and the lower one is larger.
     """
-    numbers = (int, float, np.generic)
     if x_min is None and x_max is None:
         return as_variable(x)
-    if isinstance(x_min, numbers) and isinstance(x_max, numbers) and x_min > x_max:
+    numbers = [isinstance(b, (int, float, np.generic)) for b in (x_min, x_max)]
+    if all(numbers) and x_min > x_max:
         raise ValueError(f"clip: expected x_min <= x_max, got {x_min} and {x_max}")
     return Clip()(x, x_min, x_max)

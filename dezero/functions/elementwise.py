@@ -3,7 +3,7 @@
 from typing import Any
 
 from dezero.core import Function, Variable
-from dezero.functions.shape import sum_to
+from dezero.functions.shape import broadcasts, sum_to
 
 
 class Elementwise(Function):
@@ -21,18 +21,10 @@ class Elementwise(Function):
         """
         shape = gx.data.shape
         if shape != x.shape:
-            if not _broadcasts(x.shape, shape):
+            if not broadcasts(x.shape, shape):
                 raise ValueError(
                     f"{type(self).__name__}.backward: expected a gradient of a shape "
                     f"that the input's shape {x.shape} broadcasts to, got {shape}"
                 )
             gx = sum_to(gx, x.shape)
         return super().fit_gradient(gx, x)
-
-
-def _broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
-    """Does shape ``small`` broadcast to exactly ``large``?"""
-    lead = len(large) - len(small)
-    return lead >= 0 and all(
-        [s in (1, n) for s, n in zip(small, large[lead:], strict=True)]
-    )

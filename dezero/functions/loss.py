@@ -146,6 +146,20 @@ class MeanSquaredError(Function):
         return gx0, d * (gy * -scale)
 
 
+def _of_one_shape(
+    function: str, x0: ArrayLike, x1: ArrayLike
+) -> tuple[Variable, Variable]:
+    # Without the check a column and a vector would broadcast to a matrix.
+    x0, x1 = _floating_pair(x0, x1)
+    if x0.shape != x1.shape:
+        raise ValueError(
+            f"{function}: expected two arrays of one shape, got {x0.shape} and "
+            f"{x1.shape}"
+        )
+    _batch_size(function, x0)
+    return x0, x1
+
+
 def mean_squared_error(x0: ArrayLike, x1: ArrayLike) -> Variable:
     """Sum of squares over the batch size: ``y = sum((x0 - x1)**2) / len(x0)``.
 
@@ -162,19 +176,14 @@ def mean_squared_error(x0: ArrayLike, x1: ArrayLike) -> Variable:
     Raises:
         ValueError: The shapes differ, or N is 0.
     """
-    x0, x1 = _floating_pair(x0, x1)
-    if x0.shape != x1.shape:
-        raise ValueError(
-            "mean_squared_error: expected two arrays of one shape, got "
-            f"{x0.shape} and {x1.shape}"
-        )
-    _batch_size("mean_squared_error", x0)
+    x0, x1 = _of_one_shape("mean_squared_error", x0, x1)
     return MeanSquaredError()(x0, x1)
 
 
 def mean_squared_error_simple(x0: ArrayLike, x1: ArrayLike) -> Variable:
     """:func:`mean_squared_error` as its formula says, to read and compare."""
-    diff = as_variable(x0) - x1
+    x0, x1 = _of_one_shape("mean_squared_error_simple", x0, x1)
+    diff = x0 - x1
     return sum(diff**2) / _batch_size("mean_squared_error_simple", diff)
 
 

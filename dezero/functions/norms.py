@@ -6,7 +6,7 @@ import numpy as np
 
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
-from dezero.functions.shape import as_axes, reshape
+from dezero.functions.shape import as_axes, cast, reshape
 
 __all__ = ["Norm", "Trace", "norm", "trace"]
 
@@ -131,6 +131,8 @@ def norm(
             singular value).
     """
     x = as_variable(x)
+    if x.dtype.kind != "f":
+        x = cast(x, np.float64)
     axes = as_axes("norm", tuple(range(x.ndim)) if axis is None else axis, x.shape)
     if ord is None or ord == "fro":
         return Norm(2, axes, keepdims)(x)

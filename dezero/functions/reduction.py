@@ -50,21 +50,20 @@ def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
 
 def checked(
     function: str, x: ArrayLike, axis: Axis, empty: bool = True
-) -> tuple[Variable, int | tuple[int, ...] | None]:
+) -> tuple[Variable, tuple[int, ...] | None]:
     """``x`` as a Variable and ``axis`` in the form NumPy wants.
 
     Raises:
         ValueError: No such axis; or nothing to reduce, unless ``empty`` allows that.
     """
     x = as_variable(x)
-    if axis is not None:
-        axis = as_axes(function, axis, x.shape)
-    if not empty and not count(x.shape, axis):
-        over = "" if axis is None else f" over axis {axis}"
+    axes = None if axis is None else as_axes(function, axis, x.shape)
+    if not empty and not count(x.shape, axes):
+        over = "" if axes is None else f" over axis {axes}"
         raise ValueError(
             f"{function}: expected at least one element{over}, got x of shape {x.shape}"
         )
-    return x, axis
+    return x, axes
 
 
 def count(shape, axis):
@@ -76,7 +75,7 @@ class Reduction(Function):
     """A function that makes one element of all those along ``axis``."""
 
     def __init__(self, axis=None, keepdims=False):
-        self.axis = axis
+        self.axis = (axis,) if isinstance(axis, int) else axis
         self.keepdims = keepdims
 
 

@@ -88,6 +88,10 @@ class Case:
     def __repr__(self) -> str:
         return f"Case({self.name})"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # Hypothesis would print every field, strategies and all.
+        printer.text(repr(self))
+
     def examples(self) -> SearchStrategy[tuple[tuple[np.ndarray, ...], dict[str, Any]]]:
         """A strategy of pairs (arrays, options) to call the function with."""
         return _examples(self)

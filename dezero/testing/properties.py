@@ -35,18 +35,25 @@ def check_property(name: str, case: Case, xs: Arrays, options: Options) -> None:
     """Check the property ``name`` of ``PROPERTIES`` on one example.
 
     Raises:
-        AssertionError: It does not hold.
+        AssertionError: It does not hold. Errors of the function itself come through,
+            with a note that names the property.
     """
-    with pinned_random_state():
-        PROPERTIES[name](case, xs, options)
+    try:
+        with pinned_random_state():
+            PROPERTIES[name](case, xs, options)
+    except Exception as error:
+        error.add_note(f"{case!r}: property {name!r} does not hold")
+        raise
 
 
 def properties_of(case: Case) -> list[str]:
     """The names in ``PROPERTIES`` of what ``case`` is checked for on any machine."""
-    left_out = () if case.differentiable else _OF_GRADIENTS
+    left_out = {"devices"}
     if case.reference is None:
-        left_out = (*left_out, "reference")
-    return [name for name in PROPERTIES if name not in (*left_out, "devices")]
+        left_out.add("reference")
+    if not case.differentiable:
+        left_out |= {"gradients", "one_variable", "separate", "add_up", "passes"}
+    return [name for name in PROPERTIES if name not in left_out]
 
 
 def forward_equals_reference(case: Case, xs: Arrays, options: Options) -> None:
@@ -261,8 +268,6 @@ PROPERTIES: dict[str, Property] = {
     "layout": layout_does_not_matter,
     "devices": devices_agree,
 }
-
-_OF_GRADIENTS = ("gradients", "one_variable", "separate", "add_up", "passes")
 
 
 # =============================================================================

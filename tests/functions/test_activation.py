@@ -73,6 +73,16 @@ ERRORS = [
         r"log_softmax: .* axis 1 .* \(3,\)",
     ),
     (lambda: F.elu(np.ones(3), -1), ValueError, r"elu: expected alpha >= 0, got -1"),
+    (
+        lambda: F.elu(np.ones(3), Variable(np.ones(3))),
+        TypeError,
+        r"elu: expected a number as alpha, got Variable",
+    ),
+    (
+        lambda: F.leaky_relu(np.ones(3), Variable(np.ones(3))),
+        TypeError,
+        r"leaky_relu: expected a number as slope, got Variable",
+    ),
 ]
 
 FUSED = [

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import dezero.functions as F
 from dezero.core import Function
-from dezero.testing.properties import check_property, properties_of
+from dezero.testing.properties import PROPERTIES, check_property, properties_of
 
 
 def load_families():
@@ -53,18 +53,28 @@ def is_public_function(name):
 PUBLIC = sorted(name for name in F.__all__ if is_public_function(name))
 
 
+# An example is checked for many properties: drawing it costs more than most of them.
+GROUPS = {
+    "forward": ["reference", "unchanged", "precision", "no_grad", "constants"],
+    "gradients": ["gradients"],
+    "passes": ["one_variable", "separate", "add_up", "passes", "layout"],
+}
+
+
 @pytest.mark.parametrize(
-    ("case", "name"),
+    ("case", "names"),
     [
-        pytest.param(case, name, id=f"{case_id}-{name}")
+        pytest.param(case, names, id=f"{case_id}-{group}")
         for case, case_id in zip(CASES, CASE_IDS, strict=True)
-        for name in properties_of(case)
+        for group, members in GROUPS.items()
+        if (names := [name for name in members if name in properties_of(case)])
     ],
 )
 @given(data=st.data())
-def test_property(case, name, data):
+def test_properties(case, names, data):
     xs, options = data.draw(case.examples())
-    check_property(name, case, xs, options)
+    for name in names:
+        check_property(name, case, xs, options)
 
 
 @pytest.mark.gpu
@@ -103,6 +113,10 @@ def test_every_public_class_is_a_function_class():
 def test_every_name_exists_once():
     assert len(set(F.__all__)) == len(F.__all__)
     assert [name for name in F.__all__ if not hasattr(F, name)] == []
+
+
+def test_every_property_is_in_a_group():
+    assert sorted([*sum(GROUPS.values(), []), "devices"]) == sorted(PROPERTIES)
 
 
 def test_no_case_stands_in_the_table_twice():

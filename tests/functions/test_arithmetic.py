@@ -201,6 +201,12 @@ def test_pow_of_integers():
     assert F.pow(x, np.array([2, -2, -1])).data.tolist() == [1, 0.25, -0.25]
     assert F.pow(2, Variable(np.array([-1, 3]))).data.tolist() == [0.5, 8]
     assert F.pow(3, 2).data == 9
+    small = Variable(np.uint8([200]))
+    for c in 2.0, 3.0:
+        y = small**c  # in floating point: nothing wraps around
+        y.backward()
+        assert (y.data, small.grad.data) == (200**c, c * 200 ** (c - 1))
+        small.cleargrad()
     ints = Variable(np.array([1, 2]))
     (ints**-1).backward()
     assert ints.grad.data.tolist() == [-1, -0.25]

@@ -104,6 +104,11 @@ ERRORS = [
         r"mean_squared_error: .* one sample, got x of shape \(0, 2\)",
     ),
     (
+        lambda: F.mean_squared_error_simple(zeros(3, 1), zeros(3)),
+        ValueError,
+        r"mean_squared_error_simple: expected .* got \(3, 1\) and \(3,\)",
+    ),
+    (
         lambda: F.mean_squared_error_simple(zeros(0, 2), zeros(0, 2)),
         ValueError,
         r"mean_squared_error_simple: .* one sample, got x of shape \(0, 2\)",

@@ -129,3 +129,11 @@ def test_norm_of_infinity_and_of_nothing():
 
 def test_trace_ignores_what_is_off_the_diagonal():
     assert F.trace(np.array([[1.0, np.inf], [np.nan, 2.0]])).data == 3
+
+
+@pytest.mark.parametrize("ord", [None, 1, 2, 3, math.inf])
+def test_norm_of_integers(ord):
+    x = np.array([3, -4], np.int8)
+    y = F.norm(x, ord).data
+    np.testing.assert_allclose(y, np.linalg.norm(x, ord))
+    assert y.dtype == np.float64

@@ -164,6 +164,18 @@ def test_sum_over_rows_takes_every_way_to_the_same():
         assert F.sum(x.T, axis=1).data.tolist() == x.T.sum(axis=1).tolist()
 
 
+@pytest.mark.parametrize(
+    "name", ["Sum", "Mean", "Max", "Min", "LogSumExp", "Var", "Std"]
+)
+def test_classes_take_an_axis_as_it_is(name):
+    x = np.array([[1.0, 5.0, 2.0], [7.0, 0.0, 3.0]])
+    cls, f = getattr(F, name), getattr(F, name.lower())
+    for axis in None, 1, -1, (0, -1):
+        assert cls(axis)(x).data.tolist() == f(x, axis).data.tolist()
+        by_class = slopes(lambda x, axis=axis: cls(axis)(x), x)
+        assert by_class == slopes(lambda x, axis=axis: f(x, axis), x)
+
+
 def test_kept_shape():
     assert kept_shape((2, 3, 4), None) == (1, 1, 1)
     assert kept_shape((2, 3, 4), -1) == (2, 3, 1)

@@ -1,7 +1,6 @@
 """Values at the edge: zero bases, overflow, masks, dropout limits."""
 
 import numpy as np
-import pytest
 
 import dezero as dz
 import dezero.functions as F

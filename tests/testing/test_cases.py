@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.vendor.pretty import pretty
 
 from dezero import Config, Function, Variable, as_variable, using_config
 from dezero.functions.elementwise import Elementwise
@@ -14,7 +15,7 @@ from dezero.testing.properties import check_property, properties_of
 def holds(case, name):
     """Does the property hold for ``case``, on the same examples each time?"""
 
-    @settings(max_examples=30, database=None, derandomize=True, phases=[Phase.generate])
+    @settings(max_examples=12, database=None, derandomize=True, phases=[Phase.generate])
     @given(case.examples())
     def run(example):
         check_property(name, case, *example)
@@ -396,6 +397,16 @@ def test_case_is_frozen_and_named():
     assert Case(np.sin, arrays(), name="cos").name == "cos"
     with pytest.raises(AttributeError):
         case.order = 1
+
+
+def test_failures_name_case_and_property():
+    case = Case(Square(), arrays(), reference=np.negative, name="square")
+    with pytest.raises(AssertionError) as raised:
+        check_property("reference", case, [np.ones(2)], {})
+    assert raised.value.__notes__ == [
+        "Case(square): property 'reference' does not hold"
+    ]
+    assert pretty(case) == "Case(square)"
 
 
 def test_case_errors():
