@@ -114,13 +114,11 @@ def backward_imports(name, tree=None):
 
 
 def backward_among_functions(name, family, imported, other):
-    if family == "":
-        return  # functions/__init__.py gathers all of them
-    if other in ("", "variable_methods"):
+    if family in GATHERERS:
+        return
+    if other in GATHERERS:
         yield f"{name} imports {imported}, which gathers the families"
-    elif family != "variable_methods" and rank(other, FAMILIES) > rank(
-        family, FAMILIES
-    ):
+    elif rank(other, FAMILIES) > rank(family, FAMILIES):
         yield f"{name} imports {imported}, which stands above it"
 
 
@@ -136,7 +134,7 @@ def test_every_module_has_its_place():
 
 
 def test_imports_make_no_circle():
-    # The packages that only gather names are left out: they import all of their modules.
+    # The packages that only gather names are left out: they import all their modules.
     graph = {
         name: {other for other in imports_of(name) if other in SOURCES}
         for name, path in SOURCES.items()

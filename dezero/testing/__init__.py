@@ -8,12 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from dezero.testing.gradients import (
-    GradientCheck,
-    GradientReport,
-    check_gradients,
-    numerical_gradient,
-)
+from dezero.testing.gradients import check_gradients, numerical_gradient
+from dezero.testing.report import GradientCheck, GradientReport
 
 __all__ = [
     "Case",

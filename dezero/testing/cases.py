@@ -31,7 +31,7 @@ class Case:
             returns an array, or a tuple for several outputs. It may be left out where
             there is none.
         options: Maps the drawn arrays to a strategy of keyword arguments.
-        order: 2 checks first and second derivatives, 1 only first ones.
+        order: The highest order of derivatives to check: 1, 2 or 3.
         differentiable: Whether there are gradients to check at all.
         tolerance: Largest relative error of a gradient.
         reason: Why the tolerance must differ from 1e-5.
@@ -40,7 +40,7 @@ class Case:
         random: Whether the function draws random numbers, so that two devices differ.
 
     Raises:
-        ValueError: No name, an order other than 1 and 2, a tolerance without a reason.
+        ValueError: No name, an order above 3, or a tolerance without a reason.
     """
 
     function: Callable[..., Any]
@@ -75,8 +75,8 @@ class Case:
             raise ValueError(
                 "Case: expected name=, the public function proven, for a lambda"
             )
-        if order not in (1, 2):
-            raise ValueError(f"Case {name}: expected order 1 or 2, got {order}")
+        if order not in (1, 2, 3):
+            raise ValueError(f"Case {name}: expected order 1, 2 or 3, got {order}")
         if tolerance != LIMIT and not reason:
             raise ValueError(
                 f"Case {name}: expected a reason for tolerance {tolerance:g}, got none"

@@ -10,112 +10,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dezero import cuda
 from dezero.core import Variable, run_backward
-
-__all__ = [
-    "GradientCheck",
-    "GradientReport",
-    "check_gradients",
-    "pinned_random_state",
-    "numerical_gradient",
-    "pin_random",
-    "verdict",
-]
+from dezero.testing.report import BANDS, GradientCheck, GradientReport
 
 # Differences are taken at STEP, STEP/2 and STEP/4 and extrapolated. A step this large
 # keeps rounding small; the extrapolation removes what it costs.
 STEP = 2e-3
 LEVELS = 3
-
-BANDS = ((1e-7, "right"), (1e-5, "rounding"), (1e-3, "suspicious"))
-
-
-def verdict(error: float) -> str:
-    """What a relative error says about a gradient.
-
-    Up to 1e-7 it is "right"; up to 1e-5 the difference may be "rounding"; up to 1e-3 it
-    is "suspicious"; above, or if it is no number, the gradient is "wrong".
-    """
-    for limit, name in BANDS:
-        if error <= limit:
-            return name
-    return "wrong"
-
-
-@dataclass(frozen=True)
-class GradientCheck:
-    """One derivative, computed in two ways.
-
-    Attributes:
-        order: 1 for the gradient of f, 2 for the gradient of its gradient.
-        by: What was varied: an input or, for order 2, also the incoming gradient gy of
-            an output.
-        shape: The shape of what was varied.
-        analytic: The derivative along the direction, from ``backward``.
-        numeric: The same from central differences.
-        error: ``|analytic - numeric| / (sum |g_i d_i| + tiny)``, the largest over the
-            directions; the other two are those of that direction.
-    """
-
-    order: int
-    by: str
-    shape: tuple[int, ...]
-    analytic: float
-    numeric: float
-    error: float
-
-    @property
-    def verdict(self) -> str:
-        """The band that the error falls into, see :func:`verdict`."""
-        return verdict(self.error)
-
-
-@dataclass(frozen=True)
-class GradientReport:
-    """What :func:`check_gradients` found. Printed, it is a table."""
-
-    name: str
-    checks: tuple[GradientCheck, ...]
-
-    @property
-    def error(self) -> float:
-        """The largest error."""
-        return max([check.error for check in self.checks], default=0.0)
-
-    @property
-    def verdict(self) -> str:
-        """The worst verdict."""
-        return verdict(self.error)
-
-    def assert_ok(self, limit: float = 1e-5) -> None:
-        """Fail, with the table, if an error exceeds ``limit``.
-
-        Raises:
-            AssertionError: One does.
-        """
-        if not self.error <= limit:
-            raise AssertionError(
-                f"gradients of {self.name[:40]} differ by more than {limit:g}\n{self}"
-            )
-
-    def __str__(self) -> str:
-        lines = [
-            f"{'order':5}  {'by':9}  {'shape':14}  "
-            f"{'analytic':>10}  {'numeric':>10}  {'error':>7}  verdict"
-        ]
-        for check in self.checks:
-            lines.append(
-                f"{check.order:<5}  {check.by:9}  {_fit(check.shape, 14):14}  "
-                f"{check.analytic:10.3g}  {check.numeric:10.3g}  {check.error:7.1e}  "
-                f"{check.verdict}"
-            )
-        return "\n".join(lines)
 
 
 @contextlib.contextmanager
@@ -175,7 +81,7 @@ def numerical_gradient(
         d[i] = 1.0
 
         def along(t: float, d: np.ndarray = d) -> float:
-            _, ys = _run(f, _moved(xs, index, t * d))
+            ys = _call(f, _variables(_moved(xs, index, t * d)))
             return sum([float(_array(y).sum()) for y in ys])
 
         if eps is None:
@@ -197,16 +103,16 @@ def check_gradients(
     """Compare the gradients of ``f`` with central differences along random directions.
 
     The loss is ``L = sum(w * y)``, over all outputs y, with random weights w. Order 1
-    compares the gradient of L by each input. Order 2 takes that gradient G, recorded
-    with ``create_graph=True``, and compares the derivatives of ``sum(v * G)``, v
-    random, by each input (v runs over all inputs, so mixed derivatives are in it) and
-    by the incoming gradient w, which a function in the middle of a graph needs.
+    compares the gradient of L by each input. Order 2 does the same for the function
+    that maps the inputs and the incoming gradient w to these gradients: its outputs are
+    weighted anew, so mixed derivatives are in it, and the derivative by w is what a
+    function in the middle of a graph needs. Order 3 goes on in the same way.
 
     Args:
         f: Maps Variables to a Variable or a tuple of them. It may draw random numbers
             from ``np.random``: each call starts from the same state.
         *inputs: Arrays or Variables to check it at; cast to float64.
-        order: 1 or 2.
+        order: The highest order to check: 1, 2 or 3.
         directions: How many random directions per input.
         seed: Draws the weights and directions.
         name: What the report calls ``f``.
@@ -215,32 +121,27 @@ def check_gradients(
         A report, to be printed or asserted: ``check_gradients(...).assert_ok()``.
 
     Raises:
-        ValueError: ``order`` is neither 1 nor 2.
+        ValueError: ``order`` is not 1, 2 or 3.
         TypeError: An output of ``f`` is no Variable or not floating.
     """
-    if order not in (1, 2):
-        raise ValueError(f"check_gradients: expected order 1 or 2, got {order}")
-    xs = [np.array(_array(x), dtype=np.float64) for x in inputs]
-    ys = _run(f, xs)[1]
-    for i, y in enumerate(ys):
-        if not isinstance(y, Variable) or y.dtype.kind != "f":
-            what = f"dtype {y.dtype}" if hasattr(y, "dtype") else type(y).__name__
-            raise TypeError(
-                f"check_gradients: expected f to return floating Variables, got {what} "
-                f"as output {i}"
-            )
+    if order not in (1, 2, 3):
+        raise ValueError(f"check_gradients: expected order 1, 2 or 3, got {order}")
     rng = np.random.RandomState(seed)
     rows: dict[tuple[int, str], GradientCheck] = {}
     for _ in range(directions):
-        ws = [_random(rng, y.shape, 0.5, 1.5) for y in ys]
-        vs = [_random(rng, x.shape, 0.5, 1.5) for x in xs]
-        found = list(_first_order(f, xs, ws, rng))
-        if order == 2:
-            found += _second_order(f, xs, ws, vs, rng)
-        for check in found:
-            key = check.order, check.by
-            if key not in rows or not check.error <= rows[key].error:
-                rows[key] = check
+        at = [np.array(_array(x), dtype=np.float64) for x in inputs]
+        names = [f"input {i}" for i in range(len(at))]
+        function = _function(f)
+        for k in range(1, order + 1):
+            ys = function(_variables(at), True)
+            ws = [_random(rng, y.shape, 0.5, 1.5) for y in ys]
+            for check in _check(k, function, names, at, ws, ys, rng):
+                key = k, check.by
+                if key not in rows or not check.error <= rows[key].error:
+                    rows[key] = check
+            function = _gradient_of(function, len(at))
+            names += [f"{_INCOMING[k - 1]} {i}" for i in range(len(ws))]
+            at += ws
     ordered = [rows[key] for key in sorted(rows, key=lambda key: key[0])]
     return GradientReport(name or str(getattr(f, "__name__", "f")), tuple(ordered))
 
@@ -249,61 +150,63 @@ def check_gradients(
 # Analytic and numeric derivatives along a direction
 # =============================================================================
 
+# Maps Variables to Variables, recorded or not.
+_Mapping = Callable[[Sequence[Variable], bool], list[Variable]]
 
-def _first_order(
-    f: Callable[..., Any],
-    xs: list[np.ndarray],
-    ws: list[np.ndarray],
+# What comes in from above: the gradient by y and, at order 3, by the gradient gx.
+_INCOMING = ("gy", "ggx", "gggy")
+
+
+def _function(f: Callable[..., Any]) -> _Mapping:
+    def function(variables: Sequence[Variable], recorded: bool) -> list[Variable]:
+        ys = _call(f, variables)
+        for i, y in enumerate(ys):
+            if not isinstance(y, Variable) or y.dtype.kind != "f":
+                what = f"dtype {y.dtype}" if hasattr(y, "dtype") else type(y).__name__
+                raise TypeError(
+                    "check_gradients: expected f to return floating Variables, "
+                    f"got {what} as output {i}"
+                )
+        return ys
+
+    return function
+
+
+def _gradient_of(function: _Mapping, n: int) -> _Mapping:
+    """The mapping from n inputs and the incoming gradients to the n gradients."""
+
+    def gradient(variables: Sequence[Variable], recorded: bool) -> list[Variable]:
+        xs, gys = variables[:n], variables[n:]
+        return _backward(function(xs, True), gys, xs, recorded)
+
+    return gradient
+
+
+def _check(
+    order: int,
+    function: _Mapping,
+    names: Sequence[str],
+    xs: Sequence[np.ndarray],
+    ws: Sequence[np.ndarray],
+    ys: Sequence[Variable],
     rng: np.random.RandomState,
 ) -> Iterator[GradientCheck]:
-    def loss(xs: list[np.ndarray]) -> float:
-        return _dot(ws, [y.data for y in _run(f, xs)[1]])
-
-    variables, ys = _run(f, xs)
-    gradients = _backward(ys, [Variable(w) for w in ws], variables, False)
-    # f works with numbers of the size of its inputs and outputs, even where little is
-    # left of them in the end.
-    size = max([_size(a) for a in (*xs, *[y.data for y in ys])], default=0.0)
+    """Check the gradient of ``sum(w * y)``, ys being the outputs for xs."""
+    gradients = _gradient_of(function, len(xs))(_variables([*xs, *ws]), False)
+    # The function works with numbers of the size of its inputs and outputs, even where
+    # little is left of them in the end.
+    size = max([_size(a) for a in (*xs, *map(_array, ys))], default=0.0) or 1.0
     scale = sum([float(np.sum(abs(w))) for w in ws]) * size
-    for i, g in enumerate(gradients):
+    for i, g in enumerate(map(_array, gradients)):
         d = _direction(rng, xs[i])
 
         def along(t: float, i: int = i, d: np.ndarray = d) -> float:
-            return loss(_moved(xs, i, t * d))
+            moved = function(_variables(_moved(xs, i, t * d)), False)
+            return sum(
+                [float(np.sum(w * y.data)) for w, y in zip(ws, moved, strict=True)]
+            )
 
-        yield _compare(1, f"input {i}", _array(g), d, _slope(along), scale)
-
-
-def _second_order(
-    f: Callable[..., Any],
-    xs: list[np.ndarray],
-    ws: list[np.ndarray],
-    vs: list[np.ndarray],
-    rng: np.random.RandomState,
-) -> Iterator[GradientCheck]:
-    def product(varied: list[np.ndarray]) -> float:
-        """sum(v * G) at other inputs or another incoming gradient."""
-        variables, ys = _run(f, varied[: len(xs)])
-        seeds = [Variable(w) for w in varied[len(xs) :]]
-        gradients = _backward(ys, seeds, variables, False)
-        return _dot(vs, [_array(g) for g in gradients])
-
-    variables, ys = _run(f, xs)
-    seeds = [Variable(w) for w in ws]
-    gradients = _backward(ys, seeds, variables, True)
-    wanted = [*variables, *seeds]
-    seconds = _backward(gradients, [Variable(v) for v in vs], wanted, False)
-    size = max([_size(a) for a in (*ws, *map(_array, gradients))], default=0.0)
-    scale = sum([float(np.sum(abs(v))) for v in vs]) * size
-    at = [*xs, *ws]
-    for i, g in enumerate(seconds):
-        by = f"input {i}" if i < len(xs) else f"gy {i - len(xs)}"
-        d = _direction(rng, at[i])
-
-        def along(t: float, i: int = i, d: np.ndarray = d) -> float:
-            return product(_moved(at, i, t * d))
-
-        yield _compare(2, by, _array(g), d, _slope(along), scale)
+        yield _compare(order, names[i], g, d, _slope(along), scale)
 
 
 def _compare(
@@ -338,21 +241,18 @@ def _slope(along: Callable[[float], float]) -> float:
     return slopes[0]
 
 
-def _run(
-    f: Callable[..., Any], xs: Sequence[np.ndarray]
-) -> tuple[list[Variable], list[Variable]]:
-    """Fresh leaf Variables of the arrays, and the outputs of ``f`` for them."""
-    variables = [Variable(x) for x in xs]
+def _variables(xs: Sequence[np.ndarray]) -> list[Variable]:
+    return [Variable(x) for x in xs]
+
+
+def _call(f: Callable[..., Any], variables: Sequence[Variable]) -> list[Any]:
     pin_random()
-    return variables, _outputs(f(*variables))
+    ys = f(*variables)
+    return list(ys) if isinstance(ys, (tuple, list)) else [ys]
 
 
 def _moved(xs: Sequence[np.ndarray], i: int, d: Any) -> list[np.ndarray]:
     return [*xs[:i], np.asarray(xs[i] + d), *xs[i + 1 :]]
-
-
-def _outputs(ys: Any) -> list[Any]:
-    return list(ys) if isinstance(ys, (tuple, list)) else [ys]
 
 
 def _backward(
@@ -392,14 +292,5 @@ def _direction(rng: np.random.RandomState, x: np.ndarray) -> np.ndarray:
     return _random(rng, x.shape, 0.5, 1.0) * min(1.0, _size(x) or 1.0)
 
 
-def _dot(a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> float:
-    return float(sum([np.sum(u * v) for u, v in zip(a, b, strict=True)]))
-
-
 def _size(x: np.ndarray) -> float:
     return float(abs(x).max()) if x.size else 0.0
-
-
-def _fit(shape: tuple[int, ...], width: int) -> str:
-    text = str(shape)
-    return text if len(text) <= width else text[: width - 3] + "..."

@@ -19,17 +19,20 @@ def conditions(x0, x1):
     return st.fixed_dictionaries({"condition": some.flatmap(masks)})
 
 
+# Bounds stay in the middle between two points of the grid that elements are drawn from,
+# whose step is 1 / 48: there the slope jumps.
 def bounds(x):
-    # On no point of the grid that elements are drawn from.
-    numbers = {"x_min": [None, -1.23, -0.51], "x_max": [None, 0.77, np.float64(1.3)]}
+    numbers = {
+        "x_min": [None, -1.25 - 1 / 96, -0.5 + 1 / 96],
+        "x_max": [None, 0.75 + 1 / 96, np.float64(1.25 - 1 / 96)],
+    }
     return st.fixed_dictionaries({k: st.sampled_from(v) for k, v in numbers.items()})
 
 
-# Bounds around 0 for elements of which some are well inside, some well outside.
-around = (
-    lambda **kwargs: arrays(low=-1.9, high=2.1, **kwargs),
-    lambda **kwargs: arrays(low=-1.001, high=-1.0, **kwargs),
-    lambda **kwargs: arrays(low=1.0, high=1.001, **kwargs),
+with_bounds = (
+    arrays,
+    lambda **kwargs: arrays(low=-1 - 1 / 96, high=-1 - 1 / 98, **kwargs),
+    lambda **kwargs: arrays(low=1 + 1 / 98, high=1 + 1 / 96, **kwargs),
 )
 
 CASES = [
@@ -48,7 +51,7 @@ CASES = [
         options=bounds,
         reference=lambda x, x_min, x_max: np.clip(x, x_min, x_max),
     ),
-    Case(F.clip, broadcastable(3, elements=around), reference=np.clip),
+    Case(F.clip, broadcastable(3, elements=with_bounds), reference=np.clip),
 ]
 
 ERRORS = [

@@ -1,14 +1,19 @@
 """The harness has teeth: every planted fault is caught by the property made for it."""
 
+import subprocess
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
 
-from dezero import Config, Function, Variable, as_variable, using_config
+import dezero.testing
+from dezero import Config, Function, Variable, as_variable, cuda, using_config
 from dezero.functions.elementwise import Elementwise
-from dezero.testing import Case, arrays, axis_and_keepdims, broadcastable
+from dezero.testing import Case, arrays, axis_and_keepdims, broadcastable, properties
 from dezero.testing.properties import check_property, properties_of
 
 
@@ -412,10 +417,59 @@ def test_failures_name_case_and_property():
 def test_case_errors():
     with pytest.raises(ValueError, match=r"Case: expected name=, .* for a lambda"):
         Case(lambda x: x, arrays())
-    with pytest.raises(ValueError, match=r"Case sin: expected order 1 or 2, got 3"):
-        Case(np.sin, arrays(), order=3)
+    with pytest.raises(ValueError, match=r"Case sin: expected order 1, 2 or 3, got 4"):
+        Case(np.sin, arrays(), order=4)
     with pytest.raises(
         ValueError, match=r"Case sin: expected a reason for tolerance 0.01"
     ):
         Case(np.sin, arrays(), tolerance=1e-2)
     assert Case(np.sin, arrays(), tolerance=1e-2, reason="rough").tolerance == 1e-2
+
+
+# ---- devices ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("to_device", "agrees"),
+    [
+        (np.copy, True),
+        (lambda x: np.asarray(x + 1e-6), False),  # other values
+        (lambda x: x.astype("f4"), False),  # another dtype
+        (lambda x: x[None], False),  # another shape
+    ],
+)
+def test_devices_that_differ_are_caught(monkeypatch, to_device, agrees):
+    device = SimpleNamespace(zeros_like=np.zeros_like)
+    stand_in = SimpleNamespace(
+        as_cupy=to_device,
+        as_numpy=np.asarray,
+        is_array=cuda.is_array,
+        get_array_module=lambda x: device,
+    )
+    monkeypatch.setattr(properties, "cuda", stand_in)
+    assert holds(square(Square), "devices") is agrees
+
+
+def test_result_that_left_the_device_is_caught(monkeypatch):
+    monkeypatch.setattr(cuda, "as_cupy", np.copy)
+    assert not holds(square(Square), "devices")
+
+
+# ---- imports ---------------------------------------------------------------------
+
+
+def test_only_strategies_and_cases_need_hypothesis():
+    code = """
+import sys
+import dezero.testing
+dezero.testing.check_gradients
+assert "hypothesis" not in sys.modules
+dezero.testing.Case
+assert "hypothesis" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_unknown_name():
+    with pytest.raises(AttributeError, match=r"'dezero.testing' has no attribute 'x'"):
+        dezero.testing.x  # noqa: B018

@@ -6,13 +6,8 @@ import pytest
 from dezero import Function, Variable
 from dezero.functions.elementwise import Elementwise
 from dezero.testing import check_gradients, numerical_gradient
-from dezero.testing.gradients import (
-    GradientCheck,
-    GradientReport,
-    pin_random,
-    pinned_random_state,
-    verdict,
-)
+from dezero.testing.gradients import pin_random, pinned_random_state
+from dezero.testing.report import GradientCheck, GradientReport, verdict
 
 RNG = np.random.RandomState(0)
 X = RNG.uniform(0.2, 2.0, (3, 4))
@@ -159,6 +154,29 @@ def test_lost_mixed_derivative_is_wrong():
     assert bad == [(2, "input 1")]
 
 
+def test_third_order_sees_what_the_second_does_not():
+    class CubeGrad(Function):
+        """gx = 3 * x**2 * gy, with a backward of its own that forgets to go on."""
+
+        def forward(self, x, gy):
+            return 3 * x**2 * gy
+
+        def backward(self, ggx):
+            x, gy = self.inputs
+            return ggx.data * gy * x * 6.0, ggx.data * x * x * 3.0
+
+    class Outer(Cube):
+        def backward(self, gy):
+            return CubeGrad()(self.inputs[0], gy)
+
+    check_gradients(made(Cube), X, order=3).assert_ok(1e-9)
+    report = check_gradients(made(Outer), X, order=3)
+    assert max(errors(report, 1) + errors(report, 2)) < 1e-9
+    assert [check.by for check in report.checks if check.verdict == "wrong"] == [
+        "ggx 0"
+    ]
+
+
 def test_nan_is_wrong():
     report = check_gradients(made(Cube, factor=np.nan), X, order=1)
     assert report.error == np.inf
@@ -254,9 +272,9 @@ def test_random_state_is_restored_after_an_error():
 
 def test_check_gradients_errors():
     with pytest.raises(
-        ValueError, match=r"check_gradients: expected order 1 or 2, got 3"
+        ValueError, match=r"check_gradients: expected order 1, 2 or 3, got 4"
     ):
-        check_gradients(made(Cube), X, order=3)
+        check_gradients(made(Cube), X, order=4)
     with pytest.raises(TypeError, match=r"floating Variables, got int as output 0"):
         check_gradients(lambda x: 3, X)
     with pytest.raises(

@@ -21,7 +21,7 @@ from dezero.testing import (
 from dezero.testing.strategies import LAYOUTS, with_layout
 
 
-def drawn(strategy, n=300):
+def drawn(strategy, n=150):
     """Examples of a strategy, the same in every run."""
     found = []
 
@@ -89,7 +89,7 @@ def test_positive_between_and_away_from_zero():
 
 
 def test_shapes_reach_all():
-    found = set(drawn(shapes(min_dims=1, max_dims=2, min_side=0, max_side=2), 500))
+    found = set(drawn(shapes(min_dims=1, max_dims=2, min_side=0, max_side=2), 300))
     assert found == set(np.ndindex(3)) | set(np.ndindex(3, 3))
 
 
