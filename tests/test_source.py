@@ -82,7 +82,7 @@ def imports_of(name, tree=None):
         if isinstance(node, ast.Import):
             yield from [a.name for a in node.names if a.name.split(".")[0] == "dezero"]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{name} has a relative import"
+            assert node.module and node.level == 0, f"{name} has a relative import"
             if node.module.split(".")[0] == "dezero":
                 for alias in node.names:
                     submodule = f"{node.module}.{alias.name}"
@@ -361,9 +361,9 @@ def stubs_of_variable():
                 if isinstance(stub, ast.FunctionDef):
                     yield stub.name
                 elif isinstance(stub, ast.AnnAssign):
-                    yield stub.target.id
+                    yield ast.unparse(stub.target)
                 elif isinstance(stub, ast.Assign):
-                    yield from [target.id for target in stub.targets]
+                    yield from map(ast.unparse, stub.targets)
 
 
 def test_stubs_of_variable_are_the_table_of_methods():
