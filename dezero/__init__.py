@@ -5,6 +5,9 @@ functional forms of differentiation (``dz.grad``, ``dz.hvp``, ...) and the modul
 ``import dezero.functions as F``, ``import dezero.layers as L``, ``dz.optimizers``, ...
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from dezero import (
     core,
     cuda,
@@ -15,7 +18,6 @@ from dezero import (
     models,
     optimizers,
     serializers,
-    utils,
 )
 from dezero.autodiff import (
     grad,
@@ -45,10 +47,21 @@ from dezero.functions.variable_methods import setup_variable
 from dezero.layers import Layer
 from dezero.models import Model
 
+if TYPE_CHECKING:
+    from dezero import utils
+
 __version__ = "0.1.0"
 is_simple_core = True  # scripts that ask for a second, simple core need none
 
 setup_variable()
+
+
+def __getattr__(name: str) -> Any:
+    """The module ``utils``, which needs more than most scripts do, on first need."""
+    if name == "utils":
+        return importlib.import_module("dezero.utils")
+    raise AttributeError(f"module 'dezero' has no attribute {name!r}")
+
 
 __all__ = [
     "Config",

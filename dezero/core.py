@@ -548,7 +548,7 @@ class Function:
     inputs: Any = None
     # Per input an edge, where its gradient goes: None (nowhere), a leaf, a Function (to
     # its first or only output) or (Function, output index). The key in a pass's table.
-    _edges: Sequence[Any] | None = None
+    _edges: Any = None
     _output: Any = None  # weak reference to the output, or a tuple of them
     _shape: Any = None  # of the output, or a tuple of shapes
     _dtype: Any = None  # likewise
