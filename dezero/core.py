@@ -8,10 +8,11 @@ first, so that every gradient that reaches it is complete when it runs.
 
 from __future__ import annotations
 
-import contextlib
+import functools
+import inspect
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 from weakref import ref as weak_ref
@@ -47,31 +48,67 @@ class _Config(threading.local):
 Config = _Config()
 
 
-@contextlib.contextmanager
-def using_config(name: str, value: Any) -> Iterator[None]:
+class using_config:
     """Set ``Config.name`` to ``value`` inside a ``with`` block or a decorated function.
+
+    Of a decorated generator function, it is set while its body runs, not while the loop
+    around it does.
 
     Raises:
         AttributeError: There is no such switch.
     """
-    if not hasattr(Config, name):
-        raise AttributeError(
-            f"using_config: expected 'enable_backprop' or 'train', got {name!r}"
-        )
-    old = getattr(Config, name)
-    setattr(Config, name, value)
-    try:
-        yield
-    finally:
-        setattr(Config, name, old)
+
+    def __init__(self, name: str, value: Any) -> None:
+        if not hasattr(Config, name):
+            raise AttributeError(
+                f"using_config: expected 'enable_backprop' or 'train', got {name!r}"
+            )
+        self._name, self._value = name, value
+        self._old: list[Any] = []  # a list: blocks of the same object can be nested
+
+    def __enter__(self) -> None:
+        self._old.append(getattr(Config, self._name))
+        setattr(Config, self._name, self._value)
+
+    def __exit__(self, *error: object) -> None:
+        setattr(Config, self._name, self._old.pop())
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorate ``f``."""
+        steps = inspect.isgeneratorfunction(f)
+
+        @functools.wraps(f)
+        def decorated(*args: Any, **kwargs: Any) -> Any:
+            # An object per call: the same function may run in several threads.
+            config = using_config(self._name, self._value)
+            if steps:
+                return config._around_steps(f(*args, **kwargs))
+            with config:
+                return f(*args, **kwargs)
+
+        return decorated
+
+    def _around_steps(self, steps: Generator) -> Generator:
+        """What the generator ``steps`` yields, gets and returns."""
+        resume = functools.partial(next, steps)
+        while True:
+            try:
+                with self:
+                    item = resume()
+            except StopIteration as end:
+                return end.value
+            try:
+                resume = functools.partial(steps.send, (yield item))
+            except BaseException as error:  # thrown in, or GeneratorExit
+                resume = functools.partial(steps.throw, error)
 
 
-def no_grad() -> contextlib._GeneratorContextManager[None]:
+def no_grad() -> using_config:
     """Record nothing inside: results are constants and keep nothing for backward."""
     return using_config("enable_backprop", False)
 
 
-def test_mode() -> contextlib._GeneratorContextManager[None]:
+def test_mode() -> using_config:
     """Let dropout and batch normalisation behave as they do after training."""
     return using_config("train", False)
 
@@ -123,7 +160,7 @@ class Variable:
         requires_grad: bool | None = None,
     ) -> None:
         if data is not None:
-            _check_data(type(self).__name__, data)
+            data = _checked_data(type(self).__name__, data)
         if requires_grad is None:
             requires_grad = data is None or data.dtype.kind != "b"
         self.data = data
@@ -226,6 +263,11 @@ class Variable:
 
     __hash__ = object.__hash__  # by identity, since == compares elements
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Keep hash by identity where a subclass has an ``__eq__`` of its own."""
+        super().__init_subclass__(**kwargs)
+        type.__setattr__(cls, "__hash__", object.__hash__)
+
     def __eq__(self, other: object) -> Any:
         return other is not None and self.data == _raw(other)
 
@@ -254,10 +296,10 @@ class Variable:
         """The data as a NumPy array. This leaves the graph: no gradient comes back."""
         return np.array(self.data, dtype=dtype, copy=copy)
 
-    def __reduce__(self) -> tuple:
+    def __getstate__(self) -> Any:
         # Pickle and copy.deepcopy leave the graph behind: the copy is a leaf.
-        state = (self.data, self.name, self.requires_grad, self._grad)
-        return _rebuild, (type(self), *state)
+        state: Any = object.__getstate__(self)
+        return state[0], {**state[1], "creator": None, "_index": 0, "_seeded": False}
 
     # ---- the graph ---------------------------------------------------------------
 
@@ -312,6 +354,8 @@ class Variable:
         Args:
             retain_grad: Leave the gradients of this pass on intermediate Variables too.
             create_graph: Record the pass, so that gradients can be differentiated.
+                ``x.grad`` and the graph of ``x`` then keep each other alive, until
+                ``cleargrad()``; :func:`dezero.grad` leaves no such circle.
             retain_graph: Keep the graph for another pass. With False its arrays are
                 freed as the pass goes, which is what a training loop wants.
             grad: The gradient to start from, of this Variable's shape. By default a
@@ -327,17 +371,19 @@ class Variable:
             raise RuntimeError(
                 "backward: this variable requires no gradient: it was computed under "
                 "no_grad, or from constants only (a raw array is a constant; "
-                "Variable(array) is not), or it was detached"
+                "Variable(array) is not), or it was detached, or it is a gradient "
+                "from a pass without create_graph=True"
             )
         if grad is None and self._seeded and self.creator is not None:
             grad = self._grad
         seed = _make_seed("backward", self, grad)
         kept: list[tuple[Variable, Variable]] | None = [] if retain_grad else None
         table = run_backward([self], [seed], None, create_graph, retain_graph, kept)
+        leaves = [x for x in table if x.requires_grad]  # others were frozen since
         with using_config("enable_backprop", create_graph):
-            sums = [_add_up(x, gx, create_graph) for x, gx in table.items()]
+            sums = [_add_up(x, table[x], create_graph) for x in leaves]
         # From here on nothing can fail: all gradients of the pass are stored, or none.
-        for x, total in zip(table, sums, strict=True):
+        for x, total in zip(leaves, sums, strict=True):
             x._grad = total
             x._seeded = False
         if self.creator is not None:
@@ -468,22 +514,39 @@ def as_variable(obj: Any) -> Variable:
         return obj
     if isinstance(obj, (bool, int, float, np.generic)):
         obj = np.asarray(obj)
-    _check_data("as_variable", obj)
-    return _constant(obj)
+    return _constant(_checked_data("as_variable", obj))
 
 
-def _check_data(function: str, data: Any) -> None:
-    if type(data) is not np.ndarray and not cuda.is_array(data):
-        hint = ""
-        if isinstance(data, Variable):
-            hint = "; write x.data, or x.detach() for a constant"
-        elif isinstance(data, (bool, int, float, list, tuple, np.generic)):
-            text = repr(data)
-            hint = f"; write np.array({text if len(text) < 40 else '...'})"
-        raise TypeError(
-            f"{function}: expected a NumPy or CuPy array, "
-            f"got {type(data).__name__}{hint}"
-        )
+def _checked_data(function: str, data: Any) -> Array:
+    """``data`` if it is such an array as Variables hold, else an error.
+
+    Of a subclass of ndarray (a memory map, a matrix) it is the plain array beneath, in
+    the same memory: a matrix has another ``*``.
+    """
+    if type(data) is not np.ndarray:
+        if isinstance(data, np.ndarray):
+            if hasattr(data, "mask"):
+                raise TypeError(
+                    f"{function}: expected an array without a mask, which would be "
+                    f"lost, got {type(data).__name__}; write x.filled(value)"
+                )
+            data = data.view(np.ndarray)
+        elif not cuda.is_array(data):
+            hint = ""
+            if isinstance(data, Variable):
+                hint = "; write x.data, or x.detach() for a constant"
+            elif isinstance(data, (bool, int, float, list, tuple, np.generic)):
+                text = repr(data)
+                hint = f"; write np.array({text if len(text) < 40 else '...'})"
+            raise TypeError(
+                f"{function}: expected a NumPy or CuPy array, "
+                f"got {type(data).__name__}{hint}"
+            )
+    _check_kind(function, data)
+    return data
+
+
+def _check_kind(function: str, data: Any) -> None:
     if data.dtype.kind not in "fiub":
         raise TypeError(
             f"{function}: expected booleans, integers or floats, got dtype {data.dtype}"
@@ -492,12 +555,6 @@ def _check_data(function: str, data: Any) -> None:
 
 def _raw(x: Any) -> Any:
     return x.data if isinstance(x, Variable) else x
-
-
-def _rebuild(cls: type, data: Any, name: Any, requires_grad: bool, grad: Any) -> Any:
-    x = cls(data, name, requires_grad)
-    x._grad = grad
-    return x
 
 
 _new = object.__new__
@@ -549,23 +606,30 @@ class Function:
     # Per input an edge, where its gradient goes: None (nowhere), a leaf, a Function (to
     # its first or only output) or (Function, output index). The key in a pass's table.
     _edges: Any = None
-    _output: Any = None  # weak reference to the output, or a tuple of them
-    _shape: Any = None  # of the output, or a tuple of shapes
-    _dtype: Any = None  # likewise
-    _kept: Any = None  # the output's array (or a tuple), if backward reads it
-    _cut: frozenset[int] = frozenset()  # which outputs were unchained
+    _output_refs: Any = None  # weak reference to the output, or a tuple of them
+    _output_shape: Any = None  # of the output, or a tuple of shapes
+    _output_dtype: Any = None  # likewise
+    _output_data: Any = None  # the output's array (or a tuple), if backward reads it
+    _cut_outputs: frozenset[int] = frozenset()  # which outputs were unchained
 
     @property
     def outputs(self) -> tuple[Callable[[], Any], ...]:
         """Weak references to the outputs; inside backward all of them are alive."""
-        if type(self._output) is tuple:
-            return self._output
-        return () if self._output is None else (self._output,)
+        if type(self._output_refs) is tuple:
+            return self._output_refs
+        return () if self._output_refs is None else (self._output_refs,)
 
     @property
     def needs_grad(self) -> list[bool]:
         """For each input, whether backward shall return a gradient for it."""
         return [edge is not None for edge in self._edges or ()]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Keep hash by identity: two nodes of a graph are never the same one."""
+        super().__init_subclass__(**kwargs)
+        # A class with __eq__ (a dataclass) has lost it, or has one by value. Set here,
+        # it is what the decorator of dataclasses leaves alone.
+        type.__setattr__(cls, "__hash__", object.__hash__)
 
     def forward(self, *xs: Any) -> Any:
         """Compute the output array (or a tuple of them) from the input arrays."""
@@ -581,7 +645,7 @@ class Function:
         """Run forward on the inputs' data; record the call if a gradient is wanted."""
         if self._edges is not None:
             self = self._clone()
-            self._cut = frozenset()
+            self._cut_outputs = frozenset()
         xs = []
         edges: list[Any] = []
         generation = -1
@@ -629,10 +693,10 @@ class Function:
             if self.reads_inputs:
                 self.inputs = inputs
             if self.reads_outputs:
-                self._kept = y
-            self._shape = y.shape
-            self._dtype = y.dtype
-            self._output = weak_ref(output)
+                self._output_data = y
+            self._output_shape = y.shape
+            self._output_dtype = y.dtype
+            self._output_refs = weak_ref(output)
             output.creator = self
             output.requires_grad = True
         return output
@@ -646,11 +710,11 @@ class Function:
         if self.reads_inputs:
             self.inputs = inputs
         if self.reads_outputs:
-            self._kept = ys
-        self._shape = tuple([y.shape for y in ys])
-        self._dtype = tuple([y.dtype for y in ys])
+            self._output_data = ys
+        self._output_shape = tuple([y.shape for y in ys])
+        self._output_dtype = tuple([y.dtype for y in ys])
         outputs = tuple([self._made(y, i) for i, y in enumerate(ys)])
-        self._output = tuple([weak_ref(output) for output in outputs])
+        self._output_refs = tuple([weak_ref(output) for output in outputs])
         return outputs
 
     def _made(self, y: Array, index: int) -> Variable:
@@ -677,6 +741,7 @@ class Function:
                 f"{x.shape}, as the input has, got {gx.data.shape}"
             )
         if gx.data.dtype != x.dtype and x.dtype.kind == "f":
+            _check_kind(f"{type(self).__name__}.backward", gx.data)
             gx = gx.astype(x.dtype)
         return gx
 
@@ -697,7 +762,7 @@ class Function:
                 scalars.append(i)
                 continue
             elif x is not None:
-                _check_data(type(self).__name__, x)
+                x = _checked_data(type(self).__name__, x)
                 wrapped[i] = _constant(x)
             if x is not None:
                 dtypes.append(x.dtype)
@@ -705,7 +770,8 @@ class Function:
         for i in scalars:
             x = inputs[i]
             if isinstance(x, np.generic):
-                x = x.item()
+                _check_kind(type(self).__name__, x)
+                x = float(x) if isinstance(x, np.longdouble) else x.item()
             if len(dtypes) == 1 and dtypes[0].kind == "f":
                 dtype = dtypes[0]  # what result_type says, in a tenth of the time
             else:
@@ -715,11 +781,11 @@ class Function:
 
     def _checked(self, y: Any) -> Any:
         """What forward returned, as an array or a tuple of two or more."""
-        if type(y) is tuple:
+        if isinstance(y, tuple) and not any([isinstance(a, tuple) for a in y]):
             ys = [self._checked(a) for a in y]
             return ys[0] if len(ys) == 1 else tuple(ys)
         if cuda.is_array(y):
-            return y
+            return _checked_data(f"{type(self).__name__}.forward", y)
         if isinstance(y, (np.generic, float, int)):
             return np.asarray(y)  # NumPy turns 0-d results into scalars
         raise TypeError(
@@ -728,8 +794,12 @@ class Function:
         )
 
     def _clone(self) -> Function:
-        clone = _new(type(self))
+        cls: Any = type(self)
+        clone = _new(cls)
         clone.__dict__.update(self.__dict__)
+        for name in _slots(cls):
+            if hasattr(self, name):
+                setattr(clone, name, getattr(self, name))
         return clone
 
     def _with_outputs(self) -> tuple[Function, list[Any]]:
@@ -737,20 +807,26 @@ class Function:
         outputs = [ref() for ref in self.outputs]
         if all([y is not None for y in outputs]):
             return self, outputs
-        kept = self._kept if type(self._kept) is tuple else (self._kept,)
+        kept = (
+            self._output_data
+            if type(self._output_data) is tuple
+            else (self._output_data,)
+        )
         for i, y in enumerate(outputs):
             if y is None:
                 outputs[i] = self._made(kept[i], i)
         clone = self._clone()  # a copy, since another thread may be in the same graph
-        clone._output = tuple([weak_ref(y) for y in outputs])
+        clone._output_refs = tuple([weak_ref(y) for y in outputs])
         return clone, outputs
 
     def _take_gradients(self, table: dict[Any, Any]) -> tuple[Variable, ...]:
         """The gradients of several outputs, zeros for those that nothing used."""
         entries = [table.pop(self, None)]
-        entries += [table.pop((self, i), None) for i in range(1, len(self._output))]
+        entries += [
+            table.pop((self, i), None) for i in range(1, len(self._output_refs))
+        ]
         xp = cuda.get_array_module(next(e[0].data for e in entries if e is not None))
-        outputs = zip(entries, self._shape, self._dtype, strict=True)
+        outputs = zip(entries, self._output_shape, self._output_dtype, strict=True)
         return tuple(
             [
                 _constant(xp.zeros(shape, dtype)) if entry is None else entry[0]
@@ -761,31 +837,41 @@ class Function:
     def _as_gradient(self, gx: Any) -> Variable:
         if isinstance(gx, Variable):
             return gx
-        if cuda.is_array(gx) or isinstance(gx, np.generic):
-            return as_variable(gx)
-        raise TypeError(
-            f"{type(self).__name__}.backward: expected Variables, arrays or None, "
-            f"got {type(gx).__name__}"
+        name = f"{type(self).__name__}.backward"
+        if not cuda.is_array(gx) and not isinstance(gx, np.generic):
+            raise TypeError(
+                f"{name}: expected Variables, arrays or None, got {type(gx).__name__}"
+            )
+        if Config.enable_backprop:
+            raise TypeError(
+                f"{name}: expected Variables with create_graph=True, got "
+                f"{type(gx).__name__}: an array has left the graph, and with it its "
+                "further derivatives"
+            )
+        return _constant(
+            _checked_data(name, np.asarray(gx) if isinstance(gx, np.generic) else gx)
         )
 
     def _cut_output(self, index: int) -> None:
         """Make an output a leaf; once all are, gradients pass here no more."""
-        self._cut |= {index}
+        self._cut_outputs |= {index}
         y = self.outputs[index]()
         if y is not None:
             y.creator = None
-        if len(self._cut) == len(self.outputs):
+        if len(self._cut_outputs) == len(self.outputs):
             self._release()
 
     def _at_cuts(self, gys: tuple[Variable, ...]) -> list[tuple[Variable, Variable]]:
         """The unchained outputs, leaves now, and the gradients that end there."""
-        ends = [(self.outputs[i](), gys[i]) for i in self._cut]
+        ends = [(self.outputs[i](), gys[i]) for i in self._cut_outputs]
         return [(x, gx) for x, gx in ends if x is not None]
 
     def _past_cuts(self, gys: tuple[Variable, ...]) -> tuple[Variable, ...]:
         """What is left for backward: zeros for unchained outputs."""
         zero = [_constant(np.zeros_like(gy.data)) for gy in gys]
-        return tuple([zero[i] if i in self._cut else gy for i, gy in enumerate(gys)])
+        return tuple(
+            [zero[i] if i in self._cut_outputs else gy for i, gy in enumerate(gys)]
+        )
 
     def _release(self) -> None:
         """Drop what only another pass through this Function would need."""
@@ -793,7 +879,14 @@ class Function:
         if self.reads_inputs:
             self.inputs = None
         if self.reads_outputs:
-            self._kept = None
+            self._output_data = None
+
+
+@functools.cache
+def _slots(cls: type) -> tuple[str, ...]:
+    """The attributes of a Function that are in ``__slots__`` of its class."""
+    found = [value for base in cls.__mro__ for value in vars(base).items()]
+    return tuple([name for name, value in found if inspect.ismemberdescriptor(value)])
 
 
 class Identity(Function):
@@ -852,7 +945,7 @@ def run_backward(
     def contribute(edge: Any, gx: Any, fresh: bool, source: Any) -> None:
         if type(gx) is Variable:
             data = gx.data
-        elif type(gx) is np.ndarray:
+        elif type(gx) is np.ndarray and not create_graph:
             data = gx
         else:
             gx = source._as_gradient(gx)
@@ -875,23 +968,24 @@ def run_backward(
                 gx = source.fit_gradient(source._as_gradient(gx), x)
         else:
             f = edge[0] if type(edge) is tuple else edge
-            if f._shape != data.shape or f._dtype is not data.dtype:
+            if f._output_shape != data.shape or f._output_dtype is not data.dtype:
                 gx = source.fit_gradient(source._as_gradient(gx), _Like(edge))
             # Without a sum, a Function of one output cannot be queued yet. (A set of
             # all that are would keep them alive: 7 % of the time of a deep graph.)
-            if type(f._output) is not tuple or f not in queued:
+            if type(f._output_refs) is not tuple or f not in queued:
                 heappush(heap, (-f.generation, next(count), f))
-                if type(f._output) is tuple:
+                if type(f._output_refs) is tuple:
                     queued.add(f)
-        table[edge] = (gx if type(gx) is Variable else _constant(gx)), fresh
+        table[edge] = (_constant(gx) if type(gx) is np.ndarray else gx), fresh
 
     with using_config("enable_backprop", create_graph):
         for y, seed in zip(outputs, seeds, strict=True):
             if needs is None or _edge(y) in targets or y.creator in needs:
-                contribute(_edge(y), seed, False, y.creator)
+                source = Identity() if y.creator is None else y.creator
+                contribute(_edge(y), seed, False, source)
         while heap:
             f = heappop(heap)[2]
-            several = type(f._output) is tuple
+            several = type(f._output_refs) is tuple
             if several:
                 queued.discard(f)
                 gys = f._take_gradients(table)
@@ -900,14 +994,14 @@ def run_backward(
             if kept is not None:
                 alive = [(ref(), gy) for ref, gy in zip(f.outputs, gys, strict=True)]
                 kept += [(y, gy) for y, gy in alive if y is not None]
-            if (several or not f._edges) and f._cut:
+            if (several or not f._edges) and f._cut_outputs:
                 for leaf, gx in f._at_cuts(gys):
                     if leaf.requires_grad and (needs is None or leaf in targets):
                         contribute(leaf, gx, False, f)
-                if len(f._cut) == len(gys):
+                if len(f._cut_outputs) == len(gys):
                     continue
                 gys = f._past_cuts(gys)
-            edges, node = f._edges, f
+            edges = f._edges
             if not edges:
                 raise RuntimeError(_freed(f))
             if needs is not None:
@@ -917,13 +1011,19 @@ def run_backward(
                         found[x] = gy, False
                 if f not in needs:
                     continue
-                node = f._clone()
-                node._edges = edges = needs[f]
+            node = f
             if f.reads_outputs:
-                node, _alive = node._with_outputs()
+                node, _alive = f._with_outputs()
+            if needs is not None:
+                # Edges that lead elsewhere are left out, but only for this call: an
+                # output that was made again belongs to f, and leads everywhere.
+                node = node._clone()
+                node._edges = edges = needs[f]
             gxs = node.backward(*gys)
-            if type(gxs) is not tuple:
-                gxs = gxs if type(gxs) is list else (gxs,)
+            if type(gxs) is not tuple and (
+                type(gxs) is Variable or not isinstance(gxs, (list, tuple))
+            ):
+                gxs = (gxs,)
             if len(gxs) != len(edges):
                 raise ValueError(
                     f"{type(f).__name__}.backward: expected {len(edges)} gradients, "
@@ -947,9 +1047,9 @@ class _Like:
 
     def __init__(self, edge: Any) -> None:
         f, index = edge if type(edge) is tuple else (edge, 0)
-        several = type(f._output) is tuple
-        self.shape = f._shape[index] if several else f._shape
-        self.dtype = f._dtype[index] if several else f._dtype
+        several = type(f._output_refs) is tuple
+        self.shape = f._output_shape[index] if several else f._output_shape
+        self.dtype = f._output_dtype[index] if several else f._output_dtype
 
 
 def _edge(x: Variable) -> Any:
@@ -988,13 +1088,13 @@ def _needs_towards(
     functions = _functions_behind([y.creator for y in outputs if y.creator is not None])
     needs: dict[Function, list[Any]] = {}
     for f in sorted(functions, key=lambda f: f.generation):  # inputs before outputs
-        if not f._edges and not f._cut:
+        if not f._edges and not f._cut_outputs:
             raise RuntimeError(_freed(f))
         edges = []
         for edge in f._edges or ():
             g = edge[0] if type(edge) is tuple else edge
             edges.append(edge if edge in targets or g in needs else None)
-        cut_off = [f.outputs[i]() for i in f._cut]
+        cut_off = [f.outputs[i]() for i in f._cut_outputs]
         if any([edge is not None for edge in edges]) or any(
             [x in targets for x in cut_off]
         ):
@@ -1011,13 +1111,19 @@ def _freed(f: Function) -> str:
 
 def _make_seed(function: str, y: Variable, grad: Any) -> Variable:
     """What a pass from ``y`` starts with: ``grad``, checked, or ones."""
+    if y.data is None:
+        raise RuntimeError(
+            f"{function}: expected a Variable with data, got one without: a layer "
+            "makes its parameters when it is first called"
+        )
     if grad is None:
-        return _constant(cuda.get_array_module(y.data).ones_like(y.data))
+        # Signed ones for an unsigned result: its gradients may be negative.
+        dtype = np.int64 if y.dtype.kind in "ub" else y.dtype
+        return _constant(cuda.get_array_module(y.data).ones(y.shape, dtype))
     if not isinstance(grad, Variable):
         if isinstance(grad, (float, int, np.generic)):
             grad = cuda.get_array_module(y.data).asarray(grad)
-        _check_data(function, grad)
-        grad = _constant(grad)
+        grad = _constant(_checked_data(function, grad))
     if grad.shape != y.shape:
         raise ValueError(
             f"{function}: expected a gradient of shape {y.shape}, as the output has, "
@@ -1039,6 +1145,7 @@ def _add_up(x: Variable, gx: Variable, create_graph: bool) -> Variable:
             f"as the new one has, got {old.shape}; call cleargrad() first"
         )
     if create_graph or old.dtype != gx.dtype:
-        return old + gx
+        total = old + gx
+        return total if gx.dtype.kind != "f" else total.astype(gx.dtype)
     np.add(old.data, gx.data, out=gx.data)
     return gx

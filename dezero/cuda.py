@@ -7,6 +7,7 @@ and a CuPy that finds no device leaves CPU use as it is.
 
 import functools
 import importlib
+import operator
 import random
 import sys
 from types import ModuleType
@@ -110,8 +111,15 @@ def seed(n: int) -> None:
         n: An integer in [0, 2**32).
 
     Raises:
+        TypeError: ``n`` is no integer.
         ValueError: ``n`` is outside that range.
     """
+    try:
+        n = operator.index(n)  # of a NumPy integer too, which Python's would refuse
+    except TypeError:
+        raise TypeError(
+            f"seed: expected an integer in [0, 2**32), got {type(n).__name__}"
+        ) from None
     if not 0 <= n < 2**32:
         raise ValueError(f"seed: expected an integer in [0, 2**32), got {n!r}")
     random.seed(n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ def collate(items: Sequence[tuple[Any, Any]]) -> tuple[Array, Array | None]:
         The arrays x of shape (N, ...) and t of shape (N, ...), or None for t.
 
     Raises:
-        TypeError: An item is no pair.
+        TypeError: An item is no pair, or not made of numbers or text.
         ValueError: The shapes differ, or there is no item.
     """
     if not items:
@@ -45,16 +45,31 @@ def _stack(name: str, values: Sequence[Any]) -> Array:
         )
     if cuda.is_array(values[0]):
         return cuda.get_array_module(values[0]).stack(values)
-    return np.array(values)
+    batch = np.array(values)
+    if batch.dtype == object:
+        kinds = sorted({type(value).__name__ for value in values})
+        raise TypeError(
+            f"collate: expected every {name} of a batch to be numbers or an array, "
+            f"got {' and '.join(kinds)}"
+        )
+    return batch
+
+
+class _Pass:
+    """How far one pass over the data has come, and in which order it goes."""
+
+    def __init__(self) -> None:
+        self.iteration = 0
+        self.index: np.ndarray | None = None
 
 
 class DataLoader:
     """Mini-batches ``(x, t)`` of a dataset, one epoch per ``for`` loop.
 
     ``for x, t in loader`` starts a fresh pass each time, reshuffled, even if the last
-    one was left early. ``next(loader)`` gives the next batch of the pass that is under
-    way; at its end it raises StopIteration once, then goes on with the next pass. There
-    is one position per loader: nested loops over the same data take two loaders.
+    one was left early. Each loop has a position of its own, so loops over one loader
+    may be nested. ``next(loader)`` gives the next batch of the pass that was started
+    last; at its end it raises StopIteration once, then goes on with the next pass.
 
     The order comes from ``np.random``, so ``np.random.seed`` makes it repeat.
 
@@ -66,7 +81,7 @@ class DataLoader:
         gpu: Whether batches are CuPy arrays.
 
     Raises:
-        TypeError: ``batch_size`` is no integer.
+        TypeError: ``batch_size`` is no integer, or the dataset has no length.
         ValueError: ``batch_size`` is below one or the dataset is empty.
     """
 
@@ -79,6 +94,9 @@ class DataLoader:
             raise TypeError(f"{name}: expected an integer batch_size, got {kind}")
         if batch_size < 1:
             raise ValueError(f"{name}: expected batch_size >= 1, got {batch_size}")
+        if not hasattr(dataset, "__len__"):
+            kind = type(dataset).__name__
+            raise TypeError(f"{name}: expected a dataset with a length, got {kind}")
         if len(dataset) == 0:
             raise ValueError(f"{name}: expected a dataset with items, got an empty one")
         self.dataset = dataset
@@ -91,38 +109,54 @@ class DataLoader:
 
     def reset(self) -> None:
         """Go back to the first batch; a loader that shuffles then draws a new order."""
-        self.iteration = 0
-        self.index: np.ndarray | None = None
+        self._pass = _Pass()
+
+    @property
+    def iteration(self) -> int:
+        """How many batches the pass that was started last has given."""
+        return self._pass.iteration
 
     def __len__(self) -> int:
         return self.max_iter
 
-    def __iter__(self) -> DataLoader:
+    def __iter__(self) -> Iterator[tuple[Array, Array | None]]:
         self.reset()
-        return self
+        return self._batches(self._pass)
 
     def __next__(self) -> tuple[Array, Array | None]:
         if self.iteration >= self.max_iter:
             self.reset()
             raise StopIteration
-        indices = self._indices(self.iteration)
+        return self._read(self._pass)
+
+    def _batches(self, at: _Pass) -> Iterator[tuple[Array, Array | None]]:
+        """What is left of a pass; next(loader) shares it while it is the last one."""
+        while at.iteration < self.max_iter:
+            yield self._read(at)
+        if self._pass is at:
+            self.reset()
+
+    def _read(self, at: _Pass) -> tuple[Array, Array | None]:
+        """The next batch of a pass. If reading fails, the pass stays where it is."""
+        if at.index is None:  # drawn on first use: one draw per pass, however it starts
+            at.index = self._order()
+        indices = self._indices(at.index, at.iteration)
         if hasattr(self.dataset, "read_batch"):
             x, t = self.dataset.read_batch(indices)
         else:
             x, t = collate([self.dataset[int(i)] for i in indices])
-        self.iteration += 1
+        at.iteration += 1
         move = cuda.as_cupy if self.gpu else cuda.as_numpy
         return move(x), None if t is None else move(t)
 
-    def _indices(self, iteration: int) -> np.ndarray:
+    def _order(self) -> np.ndarray:
+        n = self.data_size
+        return np.random.permutation(n) if self.shuffle else np.arange(n)
+
+    def _indices(self, order: np.ndarray, iteration: int) -> np.ndarray:
         """Which items make up a batch."""
-        if (
-            self.index is None
-        ):  # drawn on first use: one draw per pass, however it starts
-            n = self.data_size
-            self.index = np.random.permutation(n) if self.shuffle else np.arange(n)
         start = iteration * self.batch_size
-        return self.index[start : start + self.batch_size]
+        return order[start : start + self.batch_size]
 
     def to_cpu(self) -> None:
         """Give NumPy arrays from now on."""
@@ -157,6 +191,6 @@ class SeqDataLoader(DataLoader):
                 f"the length of the dataset, got {batch_size}"
             )
 
-    def _indices(self, iteration: int) -> np.ndarray:
+    def _indices(self, order: np.ndarray, iteration: int) -> np.ndarray:
         starts = np.arange(self.batch_size) * (self.data_size // self.batch_size)
         return (starts + iteration) % self.data_size

@@ -8,6 +8,7 @@ Run it with `make demo`, or: python examples/train_digits.py [--out FILE]
 """
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -86,6 +87,7 @@ def draw(losses, digits, read_as, path):
     axes.legend()
 
     misread = np.flatnonzero(read_as != digits.label)
+    misread = misread[np.argsort(digits.label[misread], kind="stable")]
     columns = max(3, int(np.ceil(np.sqrt(1.5 * len(misread)))))
     rows = max(2, -(-len(misread) // columns))
     cells = right.subplots(rows, columns).ravel()
@@ -104,8 +106,12 @@ def draw(losses, digits, read_as, path):
 def main():
     """Train, measure on digits never seen, show what went wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default="digits.png", help="the picture to write")
+    parser.add_argument(
+        "--out", default="digits.png", help="the picture to write (digits.png)"
+    )
     args = parser.parse_args()
+    if not Path(args.out).absolute().parent.is_dir():  # better now than after training
+        parser.error(f"--out: there is no folder for {args.out}")
 
     dz.seed(0)
     digits, test_digits = Digits(train=True), Digits(train=False)

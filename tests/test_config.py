@@ -102,3 +102,48 @@ def test_no_grad_in_another_thread_leaves_this_one_recording():
     finally:
         leave.set()
         thread.join()
+
+
+def test_one_object_serves_several_blocks():
+    off = dz.no_grad()
+    for _ in range(2):
+        with off, off:
+            assert dz.Config.enable_backprop is False
+        assert dz.Config.enable_backprop is True
+
+
+def test_a_decorated_generator_function_is_switched_while_it_runs():
+    log = []
+
+    @dz.no_grad()
+    def count(n):
+        """Count up."""
+        try:
+            for i in range(n):
+                try:
+                    log.append((yield i, dz.Config.enable_backprop))
+                except ZeroDivisionError:
+                    log.append(dz.Config.enable_backprop)
+            return "end"
+        finally:
+            log.append(dz.Config.enable_backprop)
+
+    assert count.__doc__ == "Count up."
+    steps = count(3)
+    assert next(steps) == (0, False)
+    assert dz.Config.enable_backprop is True
+    assert steps.send("sent") == (1, False)
+    assert steps.throw(ZeroDivisionError()) == (2, False)
+    with pytest.raises(StopIteration, match="end"):
+        next(steps)
+    assert log == ["sent", False, None, False]
+
+    left = count(3)
+    next(left)
+    left.close()
+    assert log[4:] == [False]
+    with pytest.raises(ValueError, match="from outside"):
+        left = count(3)
+        next(left)
+        left.throw(ValueError("from outside"))
+    assert dz.Config.enable_backprop is True

@@ -65,6 +65,43 @@ def test_next_walks_through_pass_after_pass():
     assert next(loader)[0].tolist() == [[0], [1]]
 
 
+def test_loops_over_one_loader_may_be_nested():
+    loader = DataLoader(pairs(4), 2, shuffle=False)
+    seen = [
+        (x.ravel().tolist(), y.ravel().tolist()) for x, _ in loader for y, _ in loader
+    ]
+    assert seen == [([a, a + 1], [b, b + 1]) for a in (0, 2) for b in (0, 2)]
+    together = zip(loader, loader, strict=True)
+    assert [x[0].tolist() == y[0].tolist() for x, y in together] == [True, True]
+
+
+def test_next_shares_the_pass_that_was_started_last():
+    loader = DataLoader(pairs(6), 2, shuffle=False)
+    batches = iter(loader)
+    assert next(batches)[0].tolist() == [[0], [1]]
+    assert next(loader)[0].tolist() == [[2], [3]] and loader.iteration == 2
+    assert next(batches)[0].tolist() == [[4], [5]]
+    assert not list(batches)
+    assert next(loader)[0].tolist() == [[0], [1]]  # of the next pass
+
+
+def test_after_an_error_the_same_batch_is_next():
+    class Fails(list):
+        def __getitem__(self, i):
+            raise StopIteration  # which would end a loop quietly
+
+    with pytest.raises(RuntimeError):
+        list(DataLoader(Fails(pairs(4)), 2))
+    data = pairs(4)
+    loader = DataLoader(data, 2, shuffle=False)
+    next(loader)
+    data[2] = None
+    with pytest.raises(TypeError, match="collate"):
+        next(loader)
+    data[2] = pairs(4)[2]
+    assert next(loader)[0].tolist() == [[2], [3]]
+
+
 @pytest.mark.parametrize("dataset", [Spiral(), Digits(train=False)])
 def test_batches_of_a_dataset_equal_batches_of_its_items(dataset):
     np.random.seed(0)
@@ -125,6 +162,7 @@ def test_collate():
 ERRORS = [
     (lambda: DataLoader(pairs(3), 0), ValueError, "DataLoader: .* >= 1, got 0"),
     (lambda: DataLoader(pairs(3), 2.0), TypeError, "DataLoader: .* integer .* float"),
+    (lambda: DataLoader(iter([]), 2), TypeError, "DataLoader: .* length, .*iterator"),
     (lambda: DataLoader([], 1), ValueError, "DataLoader: .* got an empty one"),
     (lambda: SeqDataLoader(pairs(3), 4), ValueError, "SeqDataLoader: .* <= 3.* got 4"),
     (lambda: SeqDataLoader(pairs(3), 0), ValueError, "SeqDataLoader: .* >= 1, got 0"),
@@ -135,6 +173,11 @@ ERRORS = [
     ),
     (lambda: collate([(1, 2, 3)]), TypeError, "collate: .* tuple of length 3"),
     (lambda: collate([]), ValueError, "collate: expected at least one item"),
+    (
+        lambda: collate([(1, None), (2, 3)]),
+        TypeError,
+        "collate: expected every t .* numbers or an array, got NoneType and int$",
+    ),
     (
         lambda: collate([(np.ones(3), 0), (np.ones(2), 0)]),
         ValueError,

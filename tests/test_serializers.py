@@ -175,3 +175,53 @@ def test_links_are_followed(tmp_path):
 def test_there_is_no_directory(tmp_path):
     with pytest.raises(FileNotFoundError):
         save_npz(tmp_path / "nowhere" / "x", ARRAYS)
+
+
+def test_errors_name_the_path_that_was_given(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere/x\.npz'$"):
+        save_npz(tmp_path / "nowhere" / "x", ARRAYS)
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(OSError, match=r"folder\.npz'$"):
+        save_npz(tmp_path / "folder", ARRAYS)
+    for function, call in (
+        ("save_npz", lambda p: save_npz(p, {})),
+        ("load_npz", load_npz),
+    ):
+        with pytest.raises(
+            ValueError, match=f"{function}: expected the path of a file"
+        ):
+            call(f"{tmp_path}/")
+    assert os.listdir(tmp_path) == ["folder.npz"]
+
+
+def test_a_path_of_bytes(tmp_path):
+    save_npz(os.fsencode(tmp_path / "x"), ARRAYS)
+    same(load_npz(os.fsencode(tmp_path / "x")), ARRAYS)
+
+
+def test_a_name_that_zip_files_cut_short(tmp_path):
+    with pytest.raises(ValueError, match=r"save_npz: expected a name .* got 'a\\x00b'"):
+        save_npz(tmp_path / "x", {"a\0b": np.ones(1), "a": np.zeros(1)})
+
+
+def test_any_flipped_byte_is_found_or_harmless(tmp_path):
+    save_npz(tmp_path / "x", {"a": np.arange(3.0)})
+    whole = (tmp_path / "x.npz").read_bytes()
+    for i in range(len(whole)):
+        broken = bytearray(whole)
+        broken[i] ^= 0xFF
+        (tmp_path / "x.npz").write_bytes(broken)
+        try:
+            found = load_npz(tmp_path / "x")
+        except ValueError:
+            continue
+        assert [x.tolist() for x in found.values()] == [[0.0, 1.0, 2.0]]
+
+
+def test_a_header_that_is_no_header(tmp_path):
+    text = b"{'descr': '<f4', 'fortran_order': False, 'shape': " + b"(" * 3000 + b"}\n"
+    member = np.lib.format.magic(1, 0) + len(text).to_bytes(2, "little") + text
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("a.npy", member)
+    with pytest.raises(ValueError, match="load_npz: expected a whole"):
+        load_npz(tmp_path / "x")

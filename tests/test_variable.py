@@ -340,6 +340,40 @@ def test_copies_leave_the_graph_behind(duplicate):
     assert duplicate(dz.Parameter(None)).data is None
 
 
+class Sized(dz.Parameter):
+    """A subclass with another signature, and attributes of both kinds."""
+
+    __slots__ = ("__dict__", "size_given", "unset")
+
+    def __init__(self, n):
+        super().__init__(np.zeros(n), "sized")
+        self.size_given = n
+        self.note = ["free"]
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.copy, copy.deepcopy]
+    + [lambda x, n=n: pickle.loads(pickle.dumps(x, n)) for n in range(6)],
+)
+def test_copies_of_a_subclass_keep_its_attributes(duplicate):
+    x = Sized(3)
+    x.grad = np.ones(3)
+    twin = duplicate(x)
+    assert type(twin) is Sized
+    assert (twin.name, twin.size_given, twin.note) == ("sized", 3, ["free"])
+    np.testing.assert_array_equal(twin.grad.data, np.ones(3))
+
+
+def test_copies_of_a_parameter_without_data_and_of_a_circle():
+    twin = copy.deepcopy(dz.Parameter(None, "W"))
+    assert (twin.data, twin.name, twin.requires_grad) == (None, "W", True)
+    x = dz.Variable(np.ones(2))
+    x.grad = x
+    twin = copy.deepcopy(x)
+    assert twin.grad is twin is not x
+
+
 def test_a_million_node_graph_is_no_problem_for_a_copy():
     x = dz.Variable(np.array(1.0))
     for _ in range(5000):

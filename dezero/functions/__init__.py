@@ -10,21 +10,22 @@ from dezero.core import Function, Variable
 from dezero.functions.activation import (
     ELU,
     LeakyReLU,
-    LogSoftmax,
     ReLU,
     Sigmoid,
-    Softmax,
     Softplus,
     elu,
     leaky_relu,
-    log_softmax,
     relu,
     sigmoid,
     sigmoid_simple,
     silu,
-    softmax,
-    softmax_simple,
     softplus,
+)
+from dezero.functions.adaptive_pooling import (
+    adaptive_average_pooling,
+    adaptive_max_pooling,
+    global_average_pooling,
+    global_max_pooling,
 )
 from dezero.functions.arithmetic import (
     Add,
@@ -33,8 +34,6 @@ from dezero.functions.arithmetic import (
     Mod,
     Mul,
     Neg,
-    Pow,
-    PowVariable,
     Sub,
     add,
     div,
@@ -42,12 +41,9 @@ from dezero.functions.arithmetic import (
     mod,
     mul,
     neg,
-    pow,
     rdiv,
     reciprocal,
-    rpow,
     rsub,
-    square,
     sub,
 )
 from dezero.functions.arranging import (
@@ -64,6 +60,36 @@ from dezero.functions.arranging import (
     tril,
     triu,
 )
+from dezero.functions.attention import (
+    ScaledDotProductAttention,
+    scaled_dot_product_attention,
+)
+from dezero.functions.averaging import (
+    AveragePooling,
+    AveragePoolingGrad,
+    average_pooling,
+)
+from dezero.functions.axes import Transpose, moveaxis, swapaxes, transpose
+from dezero.functions.batch_normalization import (
+    batch_norm,
+    batch_nrom,
+    fixed_batch_norm,
+)
+from dezero.functions.broadcasting import BroadcastTo, SumTo, broadcast_to, sum_to
+from dezero.functions.checkpointing import Checkpoint, checkpoint
+from dezero.functions.classification import (
+    BinaryCrossEntropy,
+    SigmoidCrossEntropy,
+    SoftmaxCrossEntropy,
+    SoftmaxCrossEntropyGrad,
+    binary_cross_entropy,
+    binary_cross_entropy_simple,
+    sigmoid_cross_entropy,
+    sigmoid_cross_entropy_simple,
+    softmax_cross_entropy,
+    softmax_cross_entropy_simple,
+)
+from dezero.functions.columns import Col2im, Im2col, col2im, im2col
 from dezero.functions.comparison import (
     Clip,
     Maximum,
@@ -74,11 +100,37 @@ from dezero.functions.comparison import (
     minimum,
     where,
 )
+from dezero.functions.convolution import (
+    Conv1d,
+    Conv1dGradW,
+    Conv2d,
+    Conv2dGradW,
+    Conv3d,
+    Conv3dGradW,
+    Deconv1d,
+    Deconv2d,
+    Deconv3d,
+    conv1d,
+    conv2d,
+    conv2d_simple,
+    conv3d,
+)
 from dezero.functions.cumulative import CumProd, CumSum, Prod, cumprod, cumsum, prod
+from dezero.functions.decompositions import Cholesky, Inv, Solve, cholesky, inv, solve
+from dezero.functions.deconvolution import deconv1d, deconv2d, deconv3d
+from dezero.functions.determinants import (
+    Cofactor,
+    CofactorGrad,
+    Det,
+    LogAbsDet,
+    det,
+    slogdet,
+)
+from dezero.functions.dtypes import Cast, cast
 from dezero.functions.einstein import Einsum, einsum
-from dezero.functions.elementary import (
-    Abs,
-    Cbrt,
+from dezero.functions.elementary import Abs, Cbrt, Sign, Sqrt, abs, cbrt, sign, sqrt
+from dezero.functions.evaluation import accuracy
+from dezero.functions.exponential import (
     Exp,
     Exp2,
     Expm1,
@@ -87,10 +139,6 @@ from dezero.functions.elementary import (
     Log2,
     Log10,
     LogAddExp,
-    Sign,
-    Sqrt,
-    abs,
-    cbrt,
     exp,
     exp2,
     expm1,
@@ -99,22 +147,40 @@ from dezero.functions.elementary import (
     log2,
     log10,
     logaddexp,
-    sign,
-    sqrt,
 )
-from dezero.functions.evaluation import accuracy
 from dezero.functions.extending import Pad, pad, repeat, tile
+from dezero.functions.extremes import (
+    LogSumExp,
+    Max,
+    Min,
+    argmax,
+    argmin,
+    logsumexp,
+    max,
+    min,
+)
+from dezero.functions.gated import GRU, LSTM, gru, gru_cell, lstm, lstm_cell
 from dezero.functions.gaussian import GELU, GELUGrad, gelu
+from dezero.functions.hyperbolic import (
+    ArcCosh,
+    ArcSinh,
+    ArcTanh,
+    Cosh,
+    Sinh,
+    Tanh,
+    arccosh,
+    arcsinh,
+    arctanh,
+    cosh,
+    sinh,
+    tanh,
+)
 from dezero.functions.indexing import (
     GetItem,
     GetItemGrad,
     ScatterAdd,
-    embed_id,
     get_item,
-    one_hot,
     scatter_add,
-    take,
-    take_along_axis,
 )
 from dezero.functions.joining import (
     Concatenate,
@@ -137,93 +203,82 @@ from dezero.functions.linalg import (
     outer,
     tensordot,
 )
+from dezero.functions.lookup import embed_id, one_hot, take, take_along_axis
 from dezero.functions.loss import (
-    BinaryCrossEntropy,
     MeanSquaredError,
-    SigmoidCrossEntropy,
-    SoftmaxCrossEntropy,
-    SoftmaxCrossEntropyGrad,
-    binary_cross_entropy,
-    binary_cross_entropy_simple,
     mean_squared_error,
     mean_squared_error_simple,
-    sigmoid_cross_entropy,
-    sigmoid_cross_entropy_simple,
-    softmax_cross_entropy,
-    softmax_cross_entropy_simple,
+)
+from dezero.functions.max_pooling import (
+    Pooling,
+    PoolingGrad,
+    PoolingPick,
+    pooling,
+    pooling_simple,
 )
 from dezero.functions.noise import Dropout, dropout
+from dezero.functions.normalization import (
+    group_norm,
+    instance_norm,
+    layer_norm,
+    normalize,
+    rms_norm,
+)
 from dezero.functions.norms import Norm, Trace, norm, trace
-from dezero.functions.reduction import (
-    LogSumExp,
-    Max,
-    Mean,
-    Min,
-    Sum,
-    all,
-    any,
-    argmax,
-    argmin,
-    logsumexp,
-    max,
-    mean,
-    min,
-    sum,
+from dezero.functions.positions import Rotary, rotary_encoding, sinusoidal_encoding
+from dezero.functions.powers import Pow, PowVariable, pow, rpow, square
+from dezero.functions.probabilities import (
+    LogSoftmax,
+    Softmax,
+    log_softmax,
+    softmax,
+    softmax_simple,
+)
+from dezero.functions.recurrence import Recurrence
+from dezero.functions.recurrent import RNN, rnn, rnn_cell
+from dezero.functions.reduction import Mean, Sum, all, any, mean, sum
+from dezero.functions.resampling import (
+    Resample,
+    ResampleGrad,
+    interpolate,
+    pixel_shuffle,
+    pixel_unshuffle,
 )
 from dezero.functions.shape import (
-    BroadcastTo,
-    Cast,
     Reshape,
-    SumTo,
-    Transpose,
-    broadcast_to,
-    cast,
     expand_dims,
     flatten,
-    moveaxis,
     ravel,
     reshape,
     squeeze,
-    sum_to,
-    swapaxes,
-    transpose,
 )
 from dezero.functions.special import Erf, Erfc, erf, erfc
+from dezero.functions.standardizing import Standardize
 from dezero.functions.statistics import Std, Var, average, std, var
 from dezero.functions.trigonometric import (
     ArcCos,
-    ArcCosh,
     ArcSin,
-    ArcSinh,
     ArcTan,
     ArcTan2,
-    ArcTanh,
     Cos,
-    Cosh,
     Hypot,
     Sin,
-    Sinh,
     Tan,
-    Tanh,
     arccos,
-    arccosh,
     arcsin,
-    arcsinh,
     arctan,
     arctan2,
-    arctanh,
     cos,
-    cosh,
     hypot,
     sin,
-    sinh,
     tan,
-    tanh,
 )
 
 __all__ = [
     "abs",
     "accuracy",
+    "adaptive_average_pooling",
+    "adaptive_max_pooling",
     "add",
     "all",
     "any",
@@ -237,17 +292,31 @@ __all__ = [
     "argmax",
     "argmin",
     "average",
+    "average_pooling",
+    "batch_norm",
+    "batch_nrom",
     "binary_cross_entropy",
     "binary_cross_entropy_simple",
     "broadcast_to",
     "cast",
     "cbrt",
+    "checkpoint",
+    "cholesky",
     "clip",
+    "col2im",
     "concatenate",
+    "conv1d",
+    "conv2d",
+    "conv2d_simple",
+    "conv3d",
     "cos",
     "cosh",
     "cumprod",
     "cumsum",
+    "deconv1d",
+    "deconv2d",
+    "deconv3d",
+    "det",
     "diag",
     "diagonal",
     "div",
@@ -262,14 +331,25 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "fixed_batch_norm",
     "flatten",
     "flip",
     "floor_divide",
     "gelu",
     "get_item",
+    "global_average_pooling",
+    "global_max_pooling",
+    "group_norm",
+    "gru",
+    "gru_cell",
     "hstack",
     "hypot",
+    "im2col",
     "inner",
+    "instance_norm",
+    "interpolate",
+    "inv",
+    "layer_norm",
     "leaky_relu",
     "linear",
     "linear_simple",
@@ -280,6 +360,8 @@ __all__ = [
     "log_softmax",
     "logaddexp",
     "logsumexp",
+    "lstm",
+    "lstm_cell",
     "matmul",
     "max",
     "maximum",
@@ -293,9 +375,14 @@ __all__ = [
     "mul",
     "neg",
     "norm",
+    "normalize",
     "one_hot",
     "outer",
     "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "pooling",
+    "pooling_simple",
     "pow",
     "prod",
     "ravel",
@@ -304,9 +391,14 @@ __all__ = [
     "relu",
     "repeat",
     "reshape",
+    "rms_norm",
+    "rnn",
+    "rnn_cell",
     "roll",
+    "rotary_encoding",
     "rpow",
     "rsub",
+    "scaled_dot_product_attention",
     "scatter_add",
     "sigmoid",
     "sigmoid_cross_entropy",
@@ -316,11 +408,14 @@ __all__ = [
     "silu",
     "sin",
     "sinh",
+    "sinusoidal_encoding",
+    "slogdet",
     "softmax",
     "softmax_cross_entropy",
     "softmax_cross_entropy_simple",
     "softmax_simple",
     "softplus",
+    "solve",
     "sort",
     "split",
     "sqrt",

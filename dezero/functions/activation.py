@@ -1,50 +1,35 @@
 """Activation functions: what stands between the linear layers of a network."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.cuda import Array
 from dezero.functions.comparison import where
-from dezero.functions.elementary import exp
-from dezero.functions.reduction import sum
-from dezero.functions.shape import as_axes
+from dezero.functions.dtypes import as_floating, wide
+from dezero.functions.exponential import exp
+from dezero.functions.safe import SafeMul
 
 __all__ = [
     "ELU",
     "LeakyReLU",
-    "LogSoftmax",
     "ReLU",
     "Sigmoid",
-    "Softmax",
     "Softplus",
     "elu",
     "leaky_relu",
-    "log_softmax",
     "relu",
     "sigmoid",
     "sigmoid_simple",
     "silu",
-    "softmax",
-    "softmax_simple",
     "softplus",
 ]
 
 
-def as_floating(x: Array) -> Array:
-    """``x``; integers as float64, for an unsigned one has no negative."""
-    return x if x.dtype.kind == "f" else x.astype(np.float64)
-
-
-# =============================================================================
-# Element by element
-# =============================================================================
-
-
 def sigmoid_array(x: Array) -> Array:
     """:func:`sigmoid` of a floating array."""
+    if x.dtype.char == "e":  # exp(11) + 1 and its reciprocal are out of its range
+        return sigmoid_array(wide(x)).astype(x.dtype)
     xp = cuda.get_array_module(x)
     y = xp.asarray(-x)
     with np.errstate(over="ignore"):  # exp(-x) = inf leads to the right limit, 0
@@ -92,7 +77,7 @@ class ReLU(Function):
 
     def backward(self, gy):
         # Multiplying by a mask of floats is ten times as fast as numpy.where.
-        return gy * (self.outputs[0]().data > 0).astype(gy.dtype)
+        return SafeMul()((self.outputs[0]().data > 0).astype(gy.dtype), gy)
 
 
 def relu(x: ArrayLike) -> Variable:
@@ -133,7 +118,7 @@ class LeakyReLU(Function):
 
     def backward(self, gy):
         above = self.above.astype(gy.dtype)
-        return gy * (above + (1 - above) * self.slope)
+        return SafeMul()(above + (1 - above) * self.slope, gy)
 
 
 def leaky_relu(x: ArrayLike, slope: float = 0.2) -> Variable:
@@ -205,14 +190,19 @@ class Softplus(Function):
         return gy * sigmoid(self.inputs[0])
 
 
-def softplus_array(x: Array) -> Array:
-    """:func:`softplus` of a floating array."""
+def softplus_tail(x: Array) -> Array:
+    """``log(1 + exp(-|x|))``, what softplus has above relu, in a new array."""
     xp = cuda.get_array_module(x)
     y = xp.asarray(xp.abs(x))
     xp.negative(y, out=y)
     xp.exp(y, out=y)  # at most 1
-    xp.log1p(y, out=y)
-    y += xp.maximum(x, 0)
+    return xp.log1p(y, out=y)
+
+
+def softplus_array(x: Array) -> Array:
+    """:func:`softplus` of a floating array."""
+    y = softplus_tail(x)
+    y += cuda.get_array_module(x).maximum(x, 0)
     return y
 
 
@@ -241,103 +231,3 @@ def silu(x: ArrayLike) -> Variable:
     """
     x = as_variable(x)
     return x * sigmoid(x)
-
-
-# =============================================================================
-# Along an axis
-# =============================================================================
-
-
-def softmax_array(x: Array, axes: int | tuple[int, ...]) -> Array:
-    """:func:`softmax` of a floating array, in a new one."""
-    if x.size == 0:
-        return x.copy()
-    xp = cuda.get_array_module(x)
-    y = xp.asarray(x - x.max(axis=axes, keepdims=True))
-    xp.exp(y, out=y)
-    y /= y.sum(axis=axes, keepdims=True, dtype=wide(y))
-    return y
-
-
-def wide(x: Array) -> type | None:
-    """The dtype to add up in: single precision for half, else (None) that of ``x``."""
-    return np.float32 if x.dtype == np.float16 else None
-
-
-class Softmax(Function):
-    reads_inputs = False
-    fresh_gradients = True
-
-    def __init__(self, axis=1):
-        self.axis = axis
-
-    def forward(self, x):
-        return softmax_array(as_floating(x), self.axis)
-
-    def backward(self, gy):
-        y = self.outputs[0]()
-        gx = y * gy
-        return gx - y * sum(gx, self.axis, keepdims=True)
-
-
-def softmax(x: ArrayLike, axis: int | Sequence[int] = 1) -> Variable:
-    """Positive numbers of sum 1, ``y = exp(x) / sum(exp(x))``; no ``x`` overflows.
-
-    Args:
-        x: Any shape that has ``axis``.
-        axis: The axis or axes along which the sum is 1.
-
-    Returns:
-        Variable of the shape of ``x``.
-
-    Raises:
-        ValueError: ``x`` has no such axis.
-    """
-    x = as_variable(x)
-    return Softmax(as_axes("softmax", axis, x.shape))(x)
-
-
-def softmax_simple(x: ArrayLike, axis: int | Sequence[int] = 1) -> Variable:
-    """:func:`softmax` as its formula says, to read: ``exp(x)`` may overflow."""
-    x = as_variable(x)
-    axes = as_axes("softmax_simple", axis, x.shape)
-    y = exp(x)
-    return y / sum(y, axes, keepdims=True)
-
-
-class LogSoftmax(Function):
-    reads_inputs = False
-    fresh_gradients = True
-
-    def __init__(self, axis=1):
-        self.axis = axis
-
-    def forward(self, x):
-        x = as_floating(x)
-        if x.size == 0:
-            return x.copy()
-        xp = cuda.get_array_module(x)
-        y = xp.asarray(x - x.max(axis=self.axis, keepdims=True))
-        y -= xp.log(xp.exp(y).sum(axis=self.axis, keepdims=True, dtype=wide(y)))
-        return y
-
-    def backward(self, gy):
-        y = self.outputs[0]()
-        return gy - exp(y) * sum(gy, self.axis, keepdims=True)
-
-
-def log_softmax(x: ArrayLike, axis: int | Sequence[int] = 1) -> Variable:
-    """Logarithm of :func:`softmax`, ``y = x - log(sum(exp(x)))``; no ``x`` overflows.
-
-    Args:
-        x: Any shape that has ``axis``.
-        axis: The axis or axes along which the sum of ``exp(y)`` is 1.
-
-    Returns:
-        Variable of the shape of ``x``.
-
-    Raises:
-        ValueError: ``x`` has no such axis.
-    """
-    x = as_variable(x)
-    return LogSoftmax(as_axes("log_softmax", axis, x.shape))(x)

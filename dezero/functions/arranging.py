@@ -4,8 +4,16 @@ from collections.abc import Sequence
 
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
-from dezero.functions.indexing import get_item, take_along_axis
-from dezero.functions.shape import as_axes, as_axis, as_shape, ravel, reshape
+from dezero.functions.indexing import get_item
+from dezero.functions.lookup import take_along_axis
+from dezero.functions.shape import (
+    as_axes,
+    as_axis,
+    as_integer,
+    as_shape,
+    ravel,
+    reshape,
+)
 
 __all__ = [
     "Diagonal",
@@ -161,9 +169,10 @@ def tril(x: ArrayLike, k: int = 0) -> Variable:
         Variable of the shape of ``x``.
 
     Raises:
+        TypeError: ``k`` is no integer.
         ValueError: ``x`` has fewer than two axes.
     """
-    return Tril(k)(_matrices("tril", x))
+    return Tril(as_integer("tril", "k", k))(_matrices("tril", x))
 
 
 class Triu(Function):
@@ -195,9 +204,10 @@ def triu(x: ArrayLike, k: int = 0) -> Variable:
         Variable of the shape of ``x``.
 
     Raises:
+        TypeError: ``k`` is no integer.
         ValueError: ``x`` has fewer than two axes.
     """
-    return Triu(k)(_matrices("triu", x))
+    return Triu(as_integer("triu", "k", k))(_matrices("triu", x))
 
 
 def _matrices(function: str, x: ArrayLike) -> Variable:
@@ -262,10 +272,12 @@ def diagonal(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> V
         Variable whose last axis is the diagonal, in place of the two axes.
 
     Raises:
+        TypeError: ``offset`` or an axis is no integer.
         ValueError: There is no such axis, or the two are one.
     """
     x = _matrices("diagonal", x)
     axis1, axis2 = as_axes("diagonal", (axis1, axis2), x.shape)
+    offset = as_integer("diagonal", "offset", offset)
     return Diagonal(offset, axis1, axis2)(x)
 
 
@@ -281,9 +293,11 @@ def diag(x: ArrayLike, k: int = 0) -> Variable:
         ``n + abs(k)``.
 
     Raises:
+        TypeError: ``k`` is no integer.
         ValueError: ``x`` has neither one axis nor two.
     """
     x = as_variable(x)
+    k = as_integer("diag", "k", k)
     if x.ndim == 2:
         return diagonal(x, k)
     if x.ndim != 1:

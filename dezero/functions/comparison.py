@@ -7,6 +7,7 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Variable, as_variable
 from dezero.functions.elementwise import Elementwise
+from dezero.functions.safe import SafeMul
 
 __all__ = [
     "Clip",
@@ -31,8 +32,8 @@ class Maximum(Elementwise):
         x0, x1 = self.inputs
         need0, need1 = self.needs_grad
         return (
-            gy * _share(x0.data, x1.data, gy) if need0 else None,
-            gy * _share(x1.data, x0.data, gy) if need1 else None,
+            SafeMul()(_share(x0.data, x1.data, gy), gy) if need0 else None,
+            SafeMul()(_share(x1.data, x0.data, gy), gy) if need1 else None,
         )
 
 
@@ -62,8 +63,8 @@ class Minimum(Elementwise):
         x0, x1 = self.inputs
         need0, need1 = self.needs_grad
         return (
-            gy * _share(x1.data, x0.data, gy) if need0 else None,
-            gy * _share(x0.data, x1.data, gy) if need1 else None,
+            SafeMul()(_share(x1.data, x0.data, gy), gy) if need0 else None,
+            SafeMul()(_share(x0.data, x1.data, gy), gy) if need1 else None,
         )
 
 
@@ -156,9 +157,9 @@ class Clip(Elementwise):
         raised = x if x_min is None else cuda.get_array_module(x).maximum(x, x_min)
         high = x_max is not None and raised > x_max
         return (
-            gy * (1 - _as_weight(low | high, gy)) if need else None,
-            gy * _as_weight(low > high, gy) if need_min else None,
-            gy * _as_weight(high, gy) if need_max else None,
+            SafeMul()(1 - _as_weight(low | high, gy), gy) if need else None,
+            SafeMul()(_as_weight(low > high, gy), gy) if need_min else None,
+            SafeMul()(_as_weight(high, gy), gy) if need_max else None,
         )
 
 

@@ -6,10 +6,15 @@ instead is one recurrence, :class:`Scan`, whose derivative is the same one backw
 
 import math
 
+import numpy as np
+
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
-from dezero.functions.reduction import Axis, checked, wide
-from dezero.functions.shape import as_axis, moveaxis, ravel, reshape, transpose
+from dezero.functions.axes import moveaxis, transpose
+from dezero.functions.dtypes import cast, wide
+from dezero.functions.reduction import Axis, checked
+from dezero.functions.safe import SafeMul, unless_invalid
+from dezero.functions.shape import as_axis, ravel, reshape
 
 __all__ = ["CumProd", "CumSum", "Prod", "cumprod", "cumsum", "prod"]
 
@@ -66,7 +71,7 @@ class CumProd(Function):
         # The gradient by x[i] is the sum over k >= i of gy[k] times the product of all
         # others up to k: those before i, times a recurrence for those after i.
         before = Shift(1, fill=1)(self.outputs[0]())
-        return before * Scan(reverse=True)(self.inputs[0], gy)
+        return SafeMul()(before, Scan(reverse=True)(self.inputs[0], gy))
 
 
 def cumprod(x: ArrayLike, axis: int | None = None) -> Variable:
@@ -95,17 +100,20 @@ class Prod(Function):
     fresh_gradients = True
 
     def forward(self, x):
-        return x.prod(axis=-1)
+        y = wide(x).prod(axis=-1)
+        return y.astype(x.dtype) if x.dtype.char == "e" else y
 
     def backward(self, gy):
         # As for a running product of which only the last element is used.
         x = self.inputs[0]
+        if x.dtype.char == "e":  # products on the way may be beyond its range
+            x = cast(x, np.float32)
         xp = cuda.get_array_module(x.data)
         last = xp.zeros(x.shape, gy.dtype)
         last[..., -1:] = 1
         gy = reshape(gy, (*gy.shape, 1)) * last
         before = Shift(1, fill=1)(CumProd()(x))
-        return before * Scan(reverse=True)(x, gy)
+        return SafeMul()(before, Scan(reverse=True)(x, gy))
 
 
 def prod(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Variable:
@@ -159,19 +167,22 @@ class Scan(Function):
         # Doubling: after each round, y[t] holds the terms of the 2 * d nearest places
         # and a[t] the product of the links to them: log2(n) rounds on whole arrays.
         xp = cuda.get_array_module(a)
-        y = xp.array(b)
+        dtype = xp.result_type(a, b)
+        a, y = wide(a), wide(b)
         n = y.shape[-1]
         if self.reverse:  # as the same recurrence on the mirrored axis
             a = xp.roll(a, -1, axis=-1)[..., ::-1]
             y = y[..., ::-1]
         a = xp.array(a, dtype=xp.result_type(a, y))
-        y = y.astype(a.dtype)
+        y = xp.array(y, dtype=a.dtype)
+        a[..., :1] = 1  # there is no link: it would only spoil products
         d = 1
         while d < n:
-            y[..., d:] = y[..., d:] + a[..., d:] * y[..., :-d]
-            a[..., d:] = a[..., d:] * a[..., :-d]
+            y[..., d:] = y[..., d:] + _product(a[..., d:], y[..., :-d])
+            if 2 * d < n:
+                a[..., d:] = _product(a[..., d:], a[..., :-d])
             d *= 2
-        return y[..., ::-1].copy() if self.reverse else y
+        return (y[..., ::-1] if self.reverse else y).astype(dtype)
 
     def backward(self, gy):
         a = self.inputs[0]
@@ -181,6 +192,13 @@ class Scan(Function):
         y = self.outputs[0]()
         # Each link gets what comes in at one end times what came in at the other.
         return (gb * Shift(1)(y) if not self.reverse else Shift(1)(gb) * y), gb
+
+
+def _product(a, b):
+    """``a * b``, and 0 where one is 0, though the other may be an overflow."""
+    return unless_invalid(
+        "multiply", a, b, lambda: ((a == 0) | (b == 0)) & (a == a) & (b == b)
+    )
 
 
 class Shift(Function):

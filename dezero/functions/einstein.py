@@ -4,8 +4,9 @@ import string
 from collections.abc import Sequence
 
 from dezero import cuda
-from dezero.core import ArrayLike, Function, Variable, as_variable
-from dezero.functions.shape import sum_to
+from dezero.core import ArrayLike, Function, Variable
+from dezero.functions.broadcasting import sum_to
+from dezero.functions.dtypes import as_variables
 
 __all__ = ["Einsum", "einsum"]
 
@@ -79,9 +80,15 @@ def einsum(subscripts: str, *operands: ArrayLike) -> Variable:
         Variable with one axis per letter of the result.
 
     Raises:
+        TypeError: The first argument is no string.
         ValueError: The subscripts are malformed or do not fit the operands.
     """
-    xs = [as_variable(x) for x in operands]
+    if not isinstance(subscripts, str):
+        raise TypeError(
+            "einsum: expected subscripts like 'ij,jk->ik' first, "
+            f"got {type(subscripts).__name__}"
+        )
+    xs = as_variables(*operands)
     terms, result = _parse(subscripts, [x.shape for x in xs])
     return Einsum(terms, result)(*xs)
 

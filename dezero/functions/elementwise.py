@@ -3,7 +3,7 @@
 from typing import Any
 
 from dezero.core import Function, Variable
-from dezero.functions.shape import broadcasts, sum_to
+from dezero.functions.broadcasting import broadcasts, sum_to
 
 
 class Elementwise(Function):

@@ -4,7 +4,7 @@ import numpy as np
 
 from dezero import cuda
 from dezero.core import ArrayLike, Variable, as_variable
-from dezero.functions.loss import class_ids
+from dezero.functions.classification import class_ids
 
 __all__ = ["accuracy"]
 

@@ -7,8 +7,10 @@ import numpy as np
 
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
-from dezero.functions.indexing import get_item, take
-from dezero.functions.shape import as_axis, as_shape, broadcast_to, ravel, reshape
+from dezero.functions.broadcasting import broadcast_to
+from dezero.functions.indexing import get_item
+from dezero.functions.lookup import take
+from dezero.functions.shape import as_axis, as_shape, ravel, reshape
 
 __all__ = ["Pad", "pad", "repeat", "tile"]
 
@@ -139,13 +141,19 @@ def pad(
         Variable with ``before + after`` more elements along each axis.
 
     Raises:
-        TypeError: ``pad_width`` are no integers.
+        TypeError: ``pad_width`` are no integers, or ``constant_values`` is no number.
         ValueError: A width is negative or their number does not fit, the mode is
             unknown, or an axis without elements would have to be mirrored.
     """
     x = as_variable(x)
     widths = _pad_widths(pad_width, x.shape)
     if mode == "constant":
+        if not isinstance(constant_values, (int, float, np.generic)):
+            # A Variable would stay without a gradient.
+            raise TypeError(
+                "pad: expected a number as constant_values, "
+                f"got {type(constant_values).__name__}"
+            )
         return Pad(widths, constant_values)(x)
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         raise ValueError(
@@ -166,7 +174,13 @@ def pad(
 
 
 def _pad_widths(pad_width: Any, shape: tuple[int, ...]) -> list[tuple[int, int]]:
-    widths = np.asarray(pad_width)
+    try:
+        widths = np.asarray(pad_width)
+    except ValueError:  # rows of different lengths
+        raise ValueError(
+            "pad: expected one number, one pair or a pair for each axis as pad_width, "
+            f"got {pad_width!r}"
+        ) from None
     if widths.dtype.kind not in "iu":
         raise TypeError(f"pad: expected integers as pad_width, got {pad_width!r}")
     try:

@@ -7,10 +7,11 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable
 from dezero.cuda import Array
-from dezero.functions.activation import as_floating
-from dezero.functions.elementary import exp
+from dezero.functions.comparison import clip
+from dezero.functions.dtypes import as_floating, cast
+from dezero.functions.exponential import exp
+from dezero.functions.hyperbolic import tanh
 from dezero.functions.special import erf
-from dezero.functions.trigonometric import tanh
 
 __all__ = ["GELU", "GELUGrad", "gelu"]
 
@@ -24,16 +25,21 @@ def _cdf(x: Array, approximate: bool) -> Array:
     """The standard normal distribution function, or its tanh form, in a new array."""
     xp = cuda.get_array_module(x)
     if approximate:
-        y = xp.asarray(x * x)
-        y *= K * C
-        y += K
-        y *= x
+        with np.errstate(over="ignore"):  # tanh(inf) is as good as that of any large x
+            y = xp.asarray(x * x)
+            y *= K * C
+            y += K
+            y *= x
         xp.tanh(y, out=y)
     else:
         y = erf(xp.asarray(x * math.sqrt(0.5))).data
     y = y + 1
     y *= 0.5
     return y
+
+
+# Further out the derivatives are those of relu, and powers of x might overflow.
+FAR = 40
 
 
 def _widened(x: Array) -> Array:
@@ -69,7 +75,7 @@ class GELUGrad(Function):
 
     def forward(self, gy, x):
         xp = cuda.get_array_module(x)
-        u = _widened(x)
+        u = xp.clip(_widened(x), -FAR, FAR)
         y = _cdf(u, self.approximate)
         d = xp.asarray(u * u)
         if self.approximate:  # d = y + 2 * y * (1 - y) * u * K * (1 + 3 * C * u**2)
@@ -93,6 +99,9 @@ class GELUGrad(Function):
         ggy = gx = None
         if need_gy:
             ggy = GELUGrad(self.approximate)(ggx, x)
+        if x.dtype == np.float16:
+            x = cast(x, np.float32)
+        x = clip(x, -FAR, FAR)
         if need_x and self.approximate:
             t = tanh(K * (x + C * x * x * x))
             slope = K * (1 + 3 * C * x * x)  # of the argument of tanh

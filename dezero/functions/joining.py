@@ -8,6 +8,7 @@ import numpy as np
 
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
+from dezero.functions.dtypes import as_variables
 from dezero.functions.shape import as_axis, as_shape, ravel, reshape
 
 __all__ = [
@@ -83,15 +84,7 @@ def _arrays(function: str, xs: Iterable[ArrayLike]) -> list[Variable]:
         ) from None
     if not given:
         raise ValueError(f"{function}: expected at least one array, got none")
-    dtypes = [x.dtype for x in given if cuda.is_array(x) or isinstance(x, Variable)]
-    result = []
-    for x in given:
-        if isinstance(x, np.generic):
-            x = x.item()
-        if isinstance(x, (bool, int, float)) and dtypes:
-            x = np.asarray(x, dtype=np.result_type(*dtypes, x))
-        result.append(as_variable(x))
-    return result
+    return as_variables(*given)
 
 
 def _list(shapes: Iterable[tuple[int, ...]]) -> str:

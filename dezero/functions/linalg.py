@@ -10,14 +10,10 @@ from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.cuda import Array
 from dezero.functions.arithmetic import mul
-from dezero.functions.shape import (
-    as_axes,
-    broadcasts,
-    reshape,
-    sum_to,
-    swapaxes,
-    transpose,
-)
+from dezero.functions.axes import swapaxes, transpose
+from dezero.functions.broadcasting import broadcasts, sum_to
+from dezero.functions.dtypes import as_variables
+from dezero.functions.shape import as_axes, reshape
 
 __all__ = [
     "Linear",
@@ -149,8 +145,23 @@ def linear(x: ArrayLike, W: ArrayLike, b: ArrayLike | None = None) -> Variable:
     Raises:
         ValueError: The shapes do not fit.
     """
+    x, W, b = _checked_linear("linear", x, W, b)
+    return Linear()(x, W, b)
+
+
+def linear_simple(x: ArrayLike, W: ArrayLike, b: ArrayLike | None = None) -> Variable:
+    """:func:`linear` put together from :func:`matmul` and ``+``, to read."""
+    x, W, b = _checked_linear("linear_simple", x, W, b)
+    y = matmul(x, W)
+    return y if b is None else y + b
+
+
+def _checked_linear(
+    function: str, x: ArrayLike, W: ArrayLike, b: ArrayLike | None
+) -> tuple[Variable, Variable, Variable | None]:
     x, W = as_variable(x), as_variable(W)
-    b = None if b is None else as_variable(b)
+    if b is not None and not isinstance(b, Variable):
+        b = as_variables(x, W, b)[2]  # a number has no dtype of its own
     if (
         x.ndim == 0
         or W.ndim != 2
@@ -158,17 +169,11 @@ def linear(x: ArrayLike, W: ArrayLike, b: ArrayLike | None = None) -> Variable:
         or (b is not None and not broadcasts(b.shape, (*x.shape[:-1], W.shape[1])))
     ):
         raise ValueError(
-            "linear: expected x (..., D), W (D, O) and b (O,), got x of shape "
-            f"{x.shape}, W of shape {W.shape} and b "
+            f"{function}: expected x (..., D), W (D, O) and b (O,), got x of "
+            f"shape {x.shape}, W of shape {W.shape} and b "
             + ("None" if b is None else f"of shape {b.shape}")
         )
-    return Linear()(x, W, b)
-
-
-def linear_simple(x: ArrayLike, W: ArrayLike, b: ArrayLike | None = None) -> Variable:
-    """:func:`linear` put together from :func:`matmul` and ``+``, to read."""
-    y = matmul(x, W)
-    return y if b is None else y + b
+    return x, W, b
 
 
 def _product(x: Array, W: Array) -> Array:
@@ -219,9 +224,14 @@ def dot(x0: ArrayLike, x1: ArrayLike) -> Variable:
     if np.ndim(x0) == 0 or np.ndim(x1) == 0:
         return mul(x0, x1)
     x0, x1 = as_variable(x0), as_variable(x1)
+    if x0.shape[-1] != x1.shape[-2 if x1.ndim > 1 else 0]:
+        raise ValueError(
+            "dot: expected as many columns in x0 as x1 has rows, got x0 of shape "
+            f"{x0.shape} and x1 of shape {x1.shape}"
+        )
     if x1.ndim <= 2:
         return matmul(x0, x1)
-    return tensordot(x0, x1, ((-1,), (-2,)))
+    return _tensordot("dot", x0, x1, ((-1,), (-2,)))
 
 
 def tensordot(
@@ -241,26 +251,36 @@ def tensordot(
         Variable whose shape is the remaining axes of ``x0``, then those of ``x1``.
 
     Raises:
+        TypeError: ``axes`` is neither an integer nor a pair.
         ValueError: An axis does not exist, or the sizes differ.
     """
-    x0, x1 = as_variable(x0), as_variable(x1)
-    pair: Any = axes
+    x0, x1 = as_variables(x0, x1)
+    return _tensordot("tensordot", x0, x1, axes)
+
+
+def _tensordot(function: str, x0: Variable, x1: Variable, axes: Any) -> Variable:
+    pair = axes
     if isinstance(axes, (int, np.integer)):
         n = int(axes)
         most = min(x0.ndim, x1.ndim)
         if not 0 <= n <= most:
             raise ValueError(
-                f"tensordot: expected axes in [0, {most}], got {n} for shapes "
+                f"{function}: expected axes in [0, {most}], got {n} for shapes "
                 f"{x0.shape} and {x1.shape}"
             )
         pair = tuple(range(x0.ndim - n, x0.ndim)), tuple(range(n))
+    if not isinstance(pair, (tuple, list)):
+        raise TypeError(
+            f"{function}: expected a number or a pair of axes, "
+            f"got {type(axes).__name__}"
+        )
     if len(pair) != 2:
-        raise ValueError(f"tensordot: expected a number or a pair of axes, got {axes}")
-    axes0 = as_axes("tensordot", pair[0], x0.shape)
-    axes1 = as_axes("tensordot", pair[1], x1.shape)
+        raise ValueError(f"{function}: expected a number or a pair of axes, got {axes}")
+    axes0 = as_axes(function, pair[0], x0.shape)
+    axes1 = as_axes(function, pair[1], x1.shape)
     if [x0.shape[i] for i in axes0] != [x1.shape[i] for i in axes1]:
         raise ValueError(
-            f"tensordot: expected equal sizes along axes {axes0} of shape {x0.shape} "
+            f"{function}: expected equal sizes along axes {axes0} of shape {x0.shape} "
             f"and axes {axes1} of shape {x1.shape}"
         )
     free0 = [i for i in range(x0.ndim) if i not in axes0]
@@ -283,7 +303,7 @@ def outer(x0: ArrayLike, x1: ArrayLike) -> Variable:
     Returns:
         Variable of shape (N, M).
     """
-    x0, x1 = as_variable(x0), as_variable(x1)
+    x0, x1 = as_variables(x0, x1)
     return reshape(x0, (x0.size, 1)) * reshape(x1, (1, x1.size))
 
 
@@ -308,4 +328,4 @@ def inner(x0: ArrayLike, x1: ArrayLike) -> Variable:
             "inner: expected last axes of equal size, got shapes "
             f"{x0.shape} and {x1.shape}"
         )
-    return tensordot(x0, x1, ((-1,), (-1,)))
+    return _tensordot("inner", x0, x1, ((-1,), (-1,)))

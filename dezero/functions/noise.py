@@ -5,6 +5,7 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Config, Function, Variable, as_variable
 from dezero.cuda import Array
+from dezero.functions.safe import SafeMul
 
 __all__ = ["Dropout", "dropout"]
 
@@ -25,10 +26,10 @@ class Dropout(Function):
 
     def forward(self, x):
         self.mask = _random_mask(x, self.kept)
-        return x * self._factors(x.dtype)
+        return SafeMul().forward(self._factors(x.dtype), x)
 
     def backward(self, gy):
-        return gy * self._factors(gy.dtype)
+        return SafeMul()(self._factors(gy.dtype), gy)
 
     def _factors(self, dtype):
         factors = self.mask.astype(dtype if dtype.kind == "f" else np.float64)
@@ -64,8 +65,14 @@ def dropout(x: ArrayLike, dropout_ratio: float = 0.5) -> Variable:
         Variable of the shape of ``x``.
 
     Raises:
+        TypeError: ``dropout_ratio`` is no number.
         ValueError: ``dropout_ratio`` is outside [0, 1].
     """
+    if not isinstance(dropout_ratio, (int, float, np.integer, np.floating)):
+        raise TypeError(
+            "dropout: expected a number as dropout_ratio, "
+            f"got {type(dropout_ratio).__name__}"
+        )
     if not 0 <= dropout_ratio <= 1:
         raise ValueError(
             f"dropout: expected dropout_ratio in [0, 1], got {dropout_ratio}"

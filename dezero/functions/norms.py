@@ -6,7 +6,10 @@ import numpy as np
 
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
-from dezero.functions.shape import as_axes, cast, reshape
+from dezero.functions.dtypes import cast
+from dezero.functions.reduction import scale_of
+from dezero.functions.safe import SafeDiv, SafeMul
+from dezero.functions.shape import as_axes, as_integer, reshape
 
 __all__ = ["Norm", "Trace", "norm", "trace"]
 
@@ -34,7 +37,7 @@ class Trace(Function):
             eye = xp.eye(M, N, -self.offset, dtype=gy.dtype)
         ones = [n if k in (i, j) else 1 for k, n in enumerate(self.x_shape)]
         rest = [1 if k in (i, j) else n for k, n in enumerate(self.x_shape)]
-        return reshape(gy, rest) * eye.reshape(ones)
+        return SafeMul()(eye.reshape(ones), reshape(gy, rest))
 
 
 def trace(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
@@ -50,12 +53,14 @@ def trace(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Vari
         Variable of the shape of ``x`` without the two axes.
 
     Raises:
+        TypeError: ``offset`` or an axis is no integer.
         ValueError: An axis does not exist or the two are the same.
     """
     x = as_variable(x)
     if x.ndim < 2:
         raise ValueError(f"trace: expected at least two axes, got x of shape {x.shape}")
     axis1, axis2 = as_axes("trace", (axis1, axis2), x.shape)
+    offset = as_integer("trace", "offset", offset)
     return Trace(offset, axis1, axis2)(x)
 
 
@@ -72,9 +77,7 @@ class Norm(Function):
         u = xp.abs(x)
         if x.size == 0:
             return u.sum(axis=self.axes, keepdims=self.keepdims)
-        # Powers of elements between 0 and 1 neither overflow nor all vanish.
-        scale = u.max(axis=self.axes, keepdims=True)
-        scale = xp.where((scale > 0) & (scale < np.inf), scale, xp.ones_like(scale))
+        scale = scale_of(u, self.axes)
         u = u / scale
         wide = np.float32 if x.dtype == np.float16 else None
         if self.ord == 2:
@@ -95,12 +98,11 @@ class Norm(Function):
         xp = cuda.get_array_module(x)
         gy = reshape(gy, self.kept)
         if self.ord == 1:
-            return gy * xp.sign(x.data)
-        # At norm 0 every x is 0 too: 0 / 1 is the gradient 0.
-        r = x / (y + (y.data == 0).astype(y.dtype))
+            return SafeMul()(xp.sign(x.data), gy)
+        r = SafeDiv(kink=True)(x, y)  # at norm 0 every x is 0 too
         if self.ord == 2:
-            return gy * r
-        return gy * (xp.sign(x.data) * abs(r) ** (self.ord - 1))
+            return SafeMul()(r, gy)
+        return SafeMul()(xp.sign(x.data) * abs(r) ** (self.ord - 1), gy)
 
 
 def norm(
@@ -126,6 +128,7 @@ def norm(
         Variable of the shape of ``x`` without the axes summed over.
 
     Raises:
+        TypeError: ``ord`` is of another type.
         ValueError: An axis does not exist, or ``ord`` is none of these. Numbers over
             two axes are refused: for matrices they name other norms (2 the greatest
             singular value).
@@ -134,8 +137,13 @@ def norm(
     if x.dtype.kind != "f":
         x = cast(x, np.float64)
     axes = as_axes("norm", tuple(range(x.ndim)) if axis is None else axis, x.shape)
-    if ord is None or ord == "fro":
+    if ord is None or (isinstance(ord, str) and ord == "fro"):
         return Norm(2, axes, keepdims)(x)
+    if not isinstance(ord, (str, int, float, np.integer, np.floating)):
+        raise TypeError(
+            "norm: expected None, 'fro', inf or a number >= 1 as ord, "
+            f"got {type(ord).__name__}"
+        )
     if isinstance(ord, str) or not ord >= 1:
         raise ValueError(
             f"norm: expected None, 'fro', inf or a number >= 1 as ord, got {ord!r}"

@@ -17,86 +17,21 @@ from typing import Any
 
 import numpy as np
 
-import dezero.functions as F
-from dezero.core import Variable, as_variable
+from dezero.core import Variable
+from dezero.functions.numpy_counterparts import (
+    BY_DATA,
+    METHOD_HINTS,
+    RECORDED,
+    RECORDED_UFUNCS,
+    REDUCE,
+    UFUNCS_BY_DATA,
+    WRITERS,
+    raw,
+)
 
 # =============================================================================
-# Tables: ufuncs
+# NumPy's protocols
 # =============================================================================
-
-_RECORDED_UFUNCS: dict[Any, Callable[..., Variable]] = {
-    np.add: F.add,
-    np.subtract: F.sub,
-    np.multiply: F.mul,
-    np.divide: F.div,
-    np.floor_divide: F.floor_divide,
-    np.remainder: F.mod,
-    np.power: F.pow,
-    np.negative: F.neg,
-    np.positive: as_variable,
-    np.reciprocal: F.reciprocal,
-    np.square: F.square,
-    np.exp: F.exp,
-    np.exp2: F.exp2,
-    np.expm1: F.expm1,
-    np.log: F.log,
-    np.log2: F.log2,
-    np.log10: F.log10,
-    np.log1p: F.log1p,
-    np.logaddexp: F.logaddexp,
-    np.sqrt: F.sqrt,
-    np.cbrt: F.cbrt,
-    np.absolute: F.abs,
-    np.sign: F.sign,
-    np.sin: F.sin,
-    np.cos: F.cos,
-    np.tan: F.tan,
-    np.arcsin: F.arcsin,
-    np.arccos: F.arccos,
-    np.arctan: F.arctan,
-    np.arctan2: F.arctan2,
-    np.hypot: F.hypot,
-    np.sinh: F.sinh,
-    np.cosh: F.cosh,
-    np.tanh: F.tanh,
-    np.arcsinh: F.arcsinh,
-    np.arccosh: F.arccosh,
-    np.arctanh: F.arctanh,
-    np.maximum: F.maximum,
-    np.minimum: F.minimum,
-    np.matmul: F.matmul,
-}
-
-# Truth values, and functions that are constant between their jumps.
-_UFUNCS_BY_DATA = {
-    np.equal,
-    np.not_equal,
-    np.less,
-    np.less_equal,
-    np.greater,
-    np.greater_equal,
-    np.isnan,
-    np.isinf,
-    np.isfinite,
-    np.signbit,
-    np.logical_and,
-    np.logical_or,
-    np.logical_not,
-    np.logical_xor,
-    np.floor,
-    np.ceil,
-    np.trunc,
-    np.rint,
-}
-
-_METHOD_HINTS = {
-    "at": "F.scatter_add records what .at does in place",
-    "accumulate": "F.cumsum and F.cumprod record running sums and products",
-    "outer": "x.reshape(-1, 1) against y.reshape(1, -1) broadcasts to it",
-    "reduce": "F.sum, F.prod, F.max and F.min record reductions",
-    "reduceat": "F.sum over slices of x records it",
-}
-_REDUCE = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
 
 
 def array_ufunc(
@@ -108,7 +43,7 @@ def array_ufunc(
         TypeError: There is no counterpart that could record the call, it has keyword
             arguments that the counterpart does not take, or ``out`` is a Variable.
     """
-    record = _RECORDED_UFUNCS.get(ufunc)
+    record = RECORDED_UFUNCS.get(ufunc)
     if method == "__call__" and not kwargs and record is not None:  # the hot path
         return record(*inputs)
     name = f"np.{ufunc.__name__}"
@@ -117,193 +52,18 @@ def array_ufunc(
     out = kwargs.get("out", ())
     if any([isinstance(x, Variable) for x in out]):
         raise _no_output(name)
-    if out or ufunc in _UFUNCS_BY_DATA:
-        return getattr(ufunc, method)(*_raw(inputs), **_raw(kwargs))
+    if out or ufunc in UFUNCS_BY_DATA:
+        return getattr(ufunc, method)(*raw(inputs), **raw(kwargs))
     if method == "at" and not isinstance(inputs[0], Variable):  # writes into an array
-        return ufunc.at(*_raw(inputs), **_raw(kwargs))
-    if method == "reduce" and ufunc in _REDUCE:
+        return ufunc.at(*raw(inputs), **raw(kwargs))
+    if method == "reduce" and ufunc in REDUCE:
         kwargs.setdefault("axis", 0)  # where F.sum has None
-        return _call(name, _RECORDED[_REDUCE[ufunc]], inputs, kwargs)
+        return _call(name, RECORDED[REDUCE[ufunc]], inputs, kwargs)
     if method != "__call__":
-        raise TypeError(f"{name}: cannot be recorded; {_METHOD_HINTS[method]}")
+        raise TypeError(f"{name}: cannot be recorded; {METHOD_HINTS[method]}")
     if record is None:
         raise _no_counterpart(name)
     raise _no_keywords(name, kwargs)
-
-
-# =============================================================================
-# Tables: the other functions
-# =============================================================================
-
-# Signatures are NumPy's, without the arguments that ours do not take. What NumPy puts
-# after one of those (dtype before keepdims) must be given by keyword.
-
-
-def _where(condition: Any, *values: Any) -> Any:
-    if not values:  # the positions of what is true
-        return np.where(_raw(condition))
-    return F.where(condition, *values)
-
-
-def _clip(
-    a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
-) -> Variable:
-    return F.clip(a, min if a_min is None else a_min, max if a_max is None else a_max)
-
-
-def _broadcast_arrays(*args: Any) -> tuple[Any, ...]:
-    shape = np.broadcast_shapes(*[np.shape(_raw(a)) for a in args])
-    return tuple(
-        [
-            F.broadcast_to(a, shape)
-            if isinstance(a, Variable)
-            else np.broadcast_to(a, shape)
-            for a in args
-        ]
-    )
-
-
-_RECORDED: dict[Any, Callable[..., Any]] = {
-    # reductions
-    np.sum: lambda a, axis=None, *, keepdims=False: F.sum(a, axis, keepdims),
-    np.mean: lambda a, axis=None, *, keepdims=False: F.mean(a, axis, keepdims),
-    np.max: lambda a, axis=None, *, keepdims=False: F.max(a, axis, keepdims),
-    np.min: lambda a, axis=None, *, keepdims=False: F.min(a, axis, keepdims),
-    np.prod: lambda a, axis=None, *, keepdims=False: F.prod(a, axis, keepdims),
-    np.average: lambda a, axis=None, weights=None, *, keepdims=False: F.average(
-        a, axis, keepdims, weights
-    ),
-    np.var: lambda a, axis=None, *, ddof=0, keepdims=False: F.var(
-        a, axis, ddof, keepdims
-    ),
-    np.std: lambda a, axis=None, *, ddof=0, keepdims=False: F.std(
-        a, axis, ddof, keepdims
-    ),
-    np.cumsum: lambda a, axis=None: F.cumsum(a, axis),
-    np.cumprod: lambda a, axis=None: F.cumprod(a, axis),
-    # choices
-    np.where: _where,
-    np.clip: _clip,
-    np.take: lambda a, indices, axis=None: F.take(a, indices, axis),
-    np.take_along_axis: lambda arr, indices, axis=-1: F.take_along_axis(
-        arr, indices, axis
-    ),
-    np.sort: lambda a, axis=-1: F.sort(a, axis),
-    # shapes
-    np.reshape: lambda a, shape: F.reshape(a, shape),
-    np.ravel: lambda a: F.ravel(a),
-    np.transpose: lambda a, axes=None: F.transpose(a, axes),
-    np.swapaxes: lambda a, axis1, axis2: F.swapaxes(a, axis1, axis2),
-    np.moveaxis: lambda a, source, destination: F.moveaxis(a, source, destination),
-    np.squeeze: lambda a, axis=None: F.squeeze(a, axis),
-    np.expand_dims: lambda a, axis: F.expand_dims(a, axis),
-    np.broadcast_arrays: _broadcast_arrays,
-    np.broadcast_to: lambda array, shape: F.broadcast_to(array, shape),
-    # pieces
-    np.concatenate: lambda arrays, axis=0: F.concatenate(arrays, axis),
-    np.stack: lambda arrays, axis=0: F.stack(arrays, axis),
-    np.vstack: lambda tup: F.vstack(tup),
-    np.hstack: lambda tup: F.hstack(tup),
-    np.split: lambda ary, indices_or_sections, axis=0: F.split(
-        ary, indices_or_sections, axis
-    ),
-    np.flip: lambda m, axis=None: F.flip(m, axis),
-    np.roll: lambda a, shift, axis=None: F.roll(a, shift, axis),
-    np.tril: lambda m, k=0: F.tril(m, k),
-    np.triu: lambda m, k=0: F.triu(m, k),
-    np.diag: lambda v, k=0: F.diag(v, k),
-    np.diagonal: lambda a, offset=0, axis1=0, axis2=1: F.diagonal(
-        a, offset, axis1, axis2
-    ),
-    np.tile: lambda A, reps: F.tile(A, reps),
-    np.repeat: lambda a, repeats, axis=None: F.repeat(a, repeats, axis),
-    np.pad: lambda array, pad_width, mode="constant", *, constant_values=0: F.pad(
-        array, pad_width, mode, constant_values
-    ),
-    # products
-    np.dot: lambda a, b: F.dot(a, b),
-    np.inner: lambda a, b: F.inner(a, b),
-    np.outer: lambda a, b: F.outer(a, b),
-    np.tensordot: lambda a, b, axes=2: F.tensordot(a, b, axes),
-    np.einsum: lambda subscripts, *operands: F.einsum(subscripts, *operands),
-    np.trace: lambda a, offset=0, axis1=0, axis2=1: F.trace(a, offset, axis1, axis2),
-    np.linalg.norm: lambda x, ord=None, axis=None, keepdims=False: F.norm(
-        x, ord, axis, keepdims
-    ),
-}
-_RECORDED[np.amax] = _RECORDED[np.max]
-_RECORDED[np.amin] = _RECORDED[np.min]
-
-# What writes into its first argument.
-_WRITERS = {
-    np.copyto,
-    np.put,
-    np.putmask,
-    np.place,
-    np.put_along_axis,
-    np.fill_diagonal,
-}
-
-_BY_DATA: set[Any] = {
-    # sizes and types
-    np.shape,
-    np.ndim,
-    np.size,
-    np.result_type,
-    np.can_cast,
-    np.common_type,
-    np.min_scalar_type,
-    np.iscomplexobj,
-    np.isrealobj,
-    np.shares_memory,
-    np.may_share_memory,
-    # new arrays of the same kind
-    np.zeros_like,
-    np.ones_like,
-    np.empty_like,
-    np.full_like,
-    # comparisons
-    np.allclose,
-    np.isclose,
-    np.array_equal,
-    np.array_equiv,
-    np.all,
-    np.any,
-    np.isin,
-    np.isposinf,
-    np.isneginf,
-    np.iscomplex,
-    np.isreal,
-    # positions and counts
-    np.argmax,
-    np.argmin,
-    np.nanargmax,
-    np.nanargmin,
-    np.argsort,
-    np.argwhere,
-    np.argpartition,
-    np.nonzero,
-    np.flatnonzero,
-    np.count_nonzero,
-    np.searchsorted,
-    np.digitize,
-    np.bincount,
-    # constant between jumps
-    np.round,
-    np.around,
-    np.fix,
-    # output, and what plotting does to its input
-    np.array2string,
-    np.array_repr,
-    np.array_str,
-    np.save,
-    np.savez,
-    np.savez_compressed,
-    np.savetxt,
-    np.atleast_1d,
-    np.atleast_2d,
-    np.atleast_3d,
-}
 
 
 def array_function(
@@ -318,13 +78,13 @@ def array_function(
     name = f"{func.__module__.replace('numpy', 'np')}.{func.__name__}"
     if isinstance(kwargs.get("out"), Variable):
         raise _no_output(name)
-    if func in _BY_DATA or kwargs.get("out") is not None:
-        return func(*_raw(args), **_raw(kwargs))
-    if func in _WRITERS:
+    if func in BY_DATA or kwargs.get("out") is not None:
+        return func(*raw(args), **raw(kwargs))
+    if func in WRITERS:
         if isinstance([*args, *kwargs.values()][0], Variable):
             raise _no_output(name)
-        return func(*_raw(args), **_raw(kwargs))
-    record = _RECORDED.get(func)
+        return func(*raw(args), **raw(kwargs))
+    record = RECORDED.get(func)
     if record is None:
         raise _no_counterpart(name)
     return _call(name, record, args, kwargs)
@@ -353,13 +113,13 @@ def override_kernel(self: Variable, kernel: Any, *args: Any, **kwargs: Any) -> A
     if outputs or kwargs.get("out") is not None:
         if isinstance(kwargs.get("out"), Variable):
             raise _no_output(f"cupy.{name}")
-        return kernel(*_raw(args), **_raw(kwargs))
-    if ufunc in _UFUNCS_BY_DATA:
-        return kernel(*_raw(args), **_raw(kwargs))
-    if ufunc in _RECORDED_UFUNCS:
+        return kernel(*raw(args), **raw(kwargs))
+    if ufunc in UFUNCS_BY_DATA:
+        return kernel(*raw(args), **raw(kwargs))
+    if ufunc in RECORDED_UFUNCS:
         if kwargs:
             raise _no_keywords(f"cupy.{name}", kwargs)
-        return _RECORDED_UFUNCS[ufunc](*args)
+        return RECORDED_UFUNCS[ufunc](*args)
     raise _no_counterpart(f"cupy.{name}")
 
 
@@ -380,17 +140,6 @@ def _call(name: str, record: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 _signature = functools.cache(inspect.signature)
-
-
-def _raw(value: Any) -> Any:
-    """``value`` with the data of each Variable in it, however deep in lists, for it."""
-    if isinstance(value, Variable):
-        return value.data
-    if type(value) in (list, tuple):
-        return type(value)([_raw(v) for v in value])
-    if type(value) is dict:
-        return {key: _raw(v) for key, v in value.items()}
-    return value
 
 
 def _no_output(name: str) -> TypeError:

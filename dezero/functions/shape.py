@@ -1,7 +1,4 @@
-"""Functions that change the shape of an array, the order of its axes, or its dtype.
-
-None changes a value, but for ``sum_to``, which is what takes ``broadcast_to`` back.
-"""
+"""Shapes and axes as arguments; the same elements in another shape."""
 
 import math
 import operator
@@ -10,27 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
-from dezero.cuda import Array
 
 __all__ = [
-    "BroadcastTo",
-    "Cast",
     "Reshape",
-    "SumTo",
-    "Transpose",
-    "broadcast_to",
-    "cast",
     "expand_dims",
     "flatten",
-    "moveaxis",
     "ravel",
     "reshape",
     "squeeze",
-    "sum_to",
-    "swapaxes",
-    "transpose",
 ]
 
 # =============================================================================
@@ -54,6 +39,20 @@ def as_shape(function: str, shape: int | Sequence[int]) -> tuple[int, ...]:
         ) from None
 
 
+def as_integer(function: str, name: str, value: Any) -> int:
+    """``value`` as a Python integer.
+
+    Raises:
+        TypeError: It is none, nor anything that counts as one.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{function}: expected an integer as {name}, got {type(value).__name__}"
+        ) from None
+
+
 def as_axis(function: str, axis: int, shape: tuple[int, ...]) -> int:
     """``axis`` of an array of this ``shape``, counted from the front.
 
@@ -62,12 +61,7 @@ def as_axis(function: str, axis: int, shape: tuple[int, ...]) -> int:
         ValueError: There is no such axis.
     """
     ndim = len(shape)
-    try:
-        i = operator.index(axis)
-    except TypeError:
-        raise TypeError(
-            f"{function}: expected an integer as axis, got {type(axis).__name__}"
-        ) from None
+    i = as_integer(function, "axis", axis)
     if not -ndim <= i < ndim:
         where = f"an axis in [-{ndim}, {ndim})" if ndim else "no axis"
         raise ValueError(
@@ -90,143 +84,6 @@ def as_axes(
     if len(set(result)) < len(result):
         raise ValueError(f"{function}: expected different axes, got {tuple(given)}")
     return result
-
-
-def broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
-    """Does an array of shape ``small`` broadcast to exactly the shape ``large``?"""
-    lead = len(large) - len(small)
-    if lead < 0:
-        return False
-    tail = large[lead:]
-    return small == tail or all(
-        [s == n or s == 1 for s, n in zip(small, tail, strict=True)]
-    )
-
-
-# =============================================================================
-# sum_to and broadcast_to: each is the other's backward
-# =============================================================================
-
-
-def sum_to_array(x: Array, shape: tuple[int, ...]) -> Array:
-    """:func:`sum_to` on plain arrays, for a ``shape`` that broadcasts to that of ``x``.
-
-    The dtype is that of ``x.sum()``; half precision is added up in single precision.
-    """
-    if x.shape == shape:
-        return x
-    lead = x.ndim - len(shape)
-    half = x.dtype.char == "e"
-    if x.shape[lead:] != shape:
-        kept = enumerate(shape, lead)
-        axes: Any = (*range(lead), *[i for i, n in kept if n == 1 and x.shape[i] != 1])
-    elif lead == 1 and x.shape[0] < 1024:  # the gradient of a bias
-        axes = 0
-    else:
-        size = math.prod(shape)
-        if x.size >= 1024 * size > 1024 and _is_plain(x):
-            # einsum adds many short rows up to 4 times as fast as sum does.
-            return np.einsum("ij->j", x.reshape(-1, size)).reshape(shape)
-        axes = tuple(range(lead))
-    # keepdims: NumPy would make a 0-d result a scalar.
-    y = x.sum(axis=axes, dtype=np.float32 if half else None, keepdims=True)
-    return y.reshape(shape).astype(x.dtype) if half else y.reshape(shape)
-
-
-def _is_plain(x: Array) -> bool:
-    """Is ``x`` a NumPy array of single or double precision in one block?"""
-    return isinstance(x, np.ndarray) and x.dtype.char in "fd" and x.flags.c_contiguous
-
-
-class SumTo(Function):
-    reads_inputs = False
-    reads_outputs = False
-
-    def __init__(self, shape):
-        self.shape = shape
-
-    def forward(self, x):
-        self.x_shape = x.shape
-        return sum_to_array(x, self.shape)
-
-    def backward(self, gy):
-        return broadcast_to(gy, self.x_shape)
-
-
-def sum_to(x: ArrayLike, shape: int | Sequence[int]) -> Variable:
-    """Sum over the axes along which an array of shape ``shape`` was broadcast to ``x``.
-
-    Axes in front that ``shape`` lacks are summed away; axes where it has size 1 are
-    summed and kept: ``(4, 2, 3) -> (2, 1)`` sums over the first and the last axis.
-
-    Args:
-        x: Any shape that ``shape`` broadcasts to.
-        shape: The shape of the result.
-
-    Returns:
-        Variable of shape ``shape``; ``x`` itself if it has this shape already.
-
-    Raises:
-        ValueError: ``shape`` does not broadcast to the shape of ``x``.
-    """
-    x = as_variable(x)
-    if x.data.shape == shape:
-        return x
-    if type(shape) is not tuple:
-        shape = as_shape("sum_to", shape)
-    if not broadcasts(shape, x.shape):
-        raise ValueError(
-            f"sum_to: expected a shape that broadcasts to the shape {x.shape} of x, "
-            f"got {shape}"
-        )
-    return x if shape == x.shape else SumTo(shape)(x)
-
-
-class BroadcastTo(Function):
-    reads_inputs = False
-    reads_outputs = False
-
-    def __init__(self, shape):
-        self.shape = shape
-
-    def forward(self, x):
-        self.x_shape = x.shape
-        xp = cuda.get_array_module(x)
-        if xp is np and math.prod(self.shape) <= 1024:
-            y = np.empty(self.shape, x.dtype)  # a copy costs less than such a view here
-            y[...] = x
-            return y
-        return xp.broadcast_to(x, self.shape)
-
-    def backward(self, gy):
-        return sum_to(gy, self.x_shape)
-
-
-def broadcast_to(x: ArrayLike, shape: int | Sequence[int]) -> Variable:
-    """Repeat ``x`` along new axes in front and along axes of size 1.
-
-    Args:
-        x: A shape that broadcasts to ``shape`` by NumPy's rules.
-        shape: The shape of the result.
-
-    Returns:
-        Variable of shape ``shape``, whose data may be a read-only view; ``x`` itself
-        if it has this shape already.
-
-    Raises:
-        ValueError: The shape of ``x`` does not broadcast to ``shape``.
-    """
-    x = as_variable(x)
-    if x.data.shape == shape:
-        return x
-    if type(shape) is not tuple:
-        shape = as_shape("broadcast_to", shape)
-    if not broadcasts(x.shape, shape):
-        raise ValueError(
-            f"broadcast_to: expected a shape that the shape {x.shape} of x broadcasts "
-            f"to, got {shape}"
-        )
-    return x if shape == x.shape else BroadcastTo(shape)(x)
 
 
 # =============================================================================
@@ -264,7 +121,7 @@ def reshape(x: ArrayLike, shape: int | Sequence[int]) -> Variable:
         ValueError: ``shape`` does not hold as many elements as ``x``.
     """
     x = as_variable(x)
-    if x.data.shape == shape:
+    if type(shape) is tuple and x.data.shape == shape:
         return x
     shape = as_shape("reshape", shape)
     size = x.data.size
@@ -358,147 +215,3 @@ def expand_dims(x: ArrayLike, axis: int) -> Variable:
         axis = ndim - 1
     i = as_axis("expand_dims", axis, (*x.shape, 1))
     return reshape(x, (*x.shape[:i], 1, *x.shape[i:]))
-
-
-# =============================================================================
-# The same axes in another order
-# =============================================================================
-
-
-class Transpose(Function):
-    reads_inputs = False
-    reads_outputs = False
-
-    def __init__(self, axes):
-        self.axes = axes
-
-    def forward(self, x):
-        return x.transpose(self.axes)
-
-    def backward(self, gy):
-        return transpose(gy, sorted(range(len(self.axes)), key=self.axes.__getitem__))
-
-
-def transpose(x: ArrayLike, axes: Sequence[int] | None = None) -> Variable:
-    """The axes of ``x`` in another order: ``y.shape[i] == x.shape[axes[i]]``.
-
-    Args:
-        x: Any shape.
-        axes: A permutation of the axes; by default they are reversed.
-
-    Returns:
-        Variable with a view of the data; ``x`` itself if the order stays.
-
-    Raises:
-        ValueError: ``axes`` does not name every axis once.
-    """
-    x = as_variable(x)
-    ndim = x.ndim
-    if axes is None:
-        order = tuple(range(ndim - 1, -1, -1))
-    else:
-        order = as_axes("transpose", axes, x.shape)
-        if len(order) != ndim:
-            raise ValueError(
-                f"transpose: expected each of {ndim} axes once, got {axes} for an "
-                f"array of shape {x.shape}"
-            )
-    return x if order == tuple(range(ndim)) else Transpose(order)(x)
-
-
-def swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Variable:
-    """Exchange two axes of ``x``.
-
-    Args:
-        x: Any shape.
-        axis1: One axis.
-        axis2: The other; the same one leaves ``x`` as it is.
-
-    Returns:
-        Variable with a view of the data.
-
-    Raises:
-        ValueError: There is no such axis.
-    """
-    x = as_variable(x)
-    i, j = (as_axis("swapaxes", axis, x.shape) for axis in (axis1, axis2))
-    order = list(range(x.ndim))
-    order[i], order[j] = j, i
-    return transpose(x, order)
-
-
-def moveaxis(
-    x: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]
-) -> Variable:
-    """Move axes to other places; the rest keep their order.
-
-    Args:
-        x: Any shape.
-        source: The axis or axes to move.
-        destination: Where each of them stands in the result.
-
-    Returns:
-        Variable with a view of the data.
-
-    Raises:
-        ValueError: An axis does not exist or is there twice, or the two differ in
-            length.
-    """
-    x = as_variable(x)
-    come = as_axes("moveaxis", source, x.shape)
-    go = as_axes("moveaxis", destination, x.shape)
-    if len(come) != len(go):
-        raise ValueError(
-            f"moveaxis: expected as many destinations as sources, got {source} and "
-            f"{destination}"
-        )
-    order = [i for i in range(x.ndim) if i not in come]
-    for place, axis in sorted(zip(go, come, strict=True)):
-        order.insert(place, axis)
-    return transpose(x, order)
-
-
-# =============================================================================
-# Another dtype
-# =============================================================================
-
-
-class Cast(Function):
-    reads_inputs = False
-    reads_outputs = False
-
-    def __init__(self, dtype):
-        self.dtype = dtype
-
-    def forward(self, x):
-        return x.astype(self.dtype)
-
-    def backward(self, gy):
-        return gy  # fit_gradient gives it the dtype of x
-
-
-def cast(x: ArrayLike, dtype: Any) -> Variable:
-    """``x`` in another dtype; its gradient comes back in the dtype of ``x``.
-
-    From a floating dtype to an integer one, and from any to booleans, the result is a
-    constant: it changes in jumps, so no gradient goes through, and the chain ends here.
-
-    Args:
-        x: Any shape.
-        dtype: A floating, integer or boolean dtype, or its name.
-
-    Returns:
-        Variable of the shape of ``x``; ``x`` itself if it has this dtype already.
-
-    Raises:
-        TypeError: ``dtype`` is none of these.
-    """
-    x = as_variable(x)
-    dtype = np.dtype(dtype)
-    if x.dtype == dtype:
-        return x
-    if dtype.kind not in "fiub":
-        raise TypeError(f"cast: expected booleans, integers or floats, got {dtype}")
-    if dtype.kind == "b" or (dtype.kind != "f" and x.dtype.kind == "f"):
-        return as_variable(x.data.astype(dtype))
-    return Cast(dtype)(x)

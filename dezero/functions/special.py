@@ -7,7 +7,8 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable
 from dezero.cuda import Array
-from dezero.functions.arithmetic import SafeMul
+from dezero.functions.dtypes import as_floating
+from dezero.functions.safe import SafeMul
 
 __all__ = ["Erf", "Erfc", "erf", "erfc"]
 
@@ -72,8 +73,7 @@ def erf_array(x: Array, complement: bool = False) -> Array:
     xp = cuda.get_array_module(x)
     if x.dtype.char == "e":
         return erf_array(x.astype(np.float32), complement).astype(x.dtype)
-    if x.dtype.kind != "f":
-        x = x.astype(float)
+    x = as_floating(x)
     flat = xp.ravel(x)
     if xp is not np or flat.size <= _BLOCK:
         return _erf(xp, flat, complement).reshape(x.shape)
@@ -145,7 +145,8 @@ class ErfSlope(Function):
 
     def forward(self, x):
         xp = cuda.get_array_module(x)
-        x = xp.clip(x, -30, 30)  # exp(-30**2) is 0 already; larger squares may overflow
+        # exp(-30**2) is 0 already; larger squares may overflow.
+        x = xp.clip(as_floating(x), -30, 30)
         return 2 / math.sqrt(math.pi) * xp.exp(-x * x)
 
     def backward(self, gy):

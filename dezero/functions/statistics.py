@@ -1,7 +1,10 @@
 """Weighted mean, variance and standard deviation over axes."""
 
-from dezero.core import ArrayLike, Variable, as_variable
-from dezero.functions.arithmetic import SafeDiv
+import numpy as np
+
+from dezero.core import ArrayLike, Variable
+from dezero.functions.broadcasting import broadcast_to
+from dezero.functions.dtypes import as_variables, cast, wide
 from dezero.functions.reduction import (
     Axis,
     Reduction,
@@ -9,10 +12,11 @@ from dezero.functions.reduction import (
     count,
     kept_shape,
     mean,
+    scale_of,
     sum,
-    wide,
 )
-from dezero.functions.shape import broadcast_to, reshape
+from dezero.functions.safe import SafeDiv, SafeMul
+from dezero.functions.shape import reshape
 
 __all__ = ["Std", "Var", "average", "std", "var"]
 
@@ -41,7 +45,7 @@ def average(
     x, axis = checked("average", x, axis, empty=False)
     if weights is None:
         return mean(x, axis, keepdims)
-    weights = as_variable(weights)
+    x, weights = as_variables(x, weights)
     if weights.shape != x.shape:
         if axis is None or len(axis) > 1 or weights.shape != (x.shape[axis[0]],):
             raise ValueError(
@@ -50,10 +54,16 @@ def average(
             )
         weights = reshape(weights, [-1 if i in axis else 1 for i in range(x.ndim)])
         weights = broadcast_to(weights, x.shape)
+    dtype = np.result_type(x.dtype, weights.dtype)
+    if (
+        dtype.char == "e"
+    ):  # the sums may be beyond its range where their quotient is not
+        x, weights = cast(x, np.float32), cast(weights, np.float32)
     total = sum(weights, axis, keepdims)
     if not total.data.all():
         raise ValueError("average: expected weights that do not add up to 0, got such")
-    return sum(x * weights, axis, keepdims) / total
+    y = sum(x * weights, axis, keepdims) / total
+    return cast(y, dtype) if dtype.char == "e" else y
 
 
 # =============================================================================
@@ -95,6 +105,7 @@ def var(
         Variable of the shape of ``x`` without these axes, floating for integers too.
 
     Raises:
+        TypeError: ``ddof`` is no number.
         ValueError: ``x`` has no such axis, or not more than ``ddof`` elements along it.
     """
     x, axis = checked("var", x, axis, empty=False)
@@ -112,17 +123,23 @@ class Std(Reduction):
     def forward(self, x):
         d = wide(x)
         d = d - self.first(d)
-        y = d.std(axis=self.axis, ddof=self.ddof, keepdims=self.keepdims)
+        scale = scale_of(abs(d), self.axis)
+        d /= scale
+        y = d.std(axis=self.axis, ddof=self.ddof, keepdims=True) * scale
+        if not self.keepdims:
+            y = y.squeeze(axis=self.axis)
         return y.astype(x.dtype) if x.dtype.char == "e" else y
 
     def backward(self, gy):
         x = self.inputs[0]
+        if x.dtype.char == "e":  # differences may be beyond its range
+            x = cast(x, np.float32)
         n = count(x.shape, self.axis) - self.ddof
         shape = kept_shape(x.shape, self.axis)
         d = x - self.first(x.data)
         d = d - mean(d, self.axis, keepdims=True)
-        gx = reshape(gy * (1 / n), shape) * d
-        return SafeDiv(kink=True)(gx, reshape(self.outputs[0](), shape))
+        direction = SafeDiv(kink=True)(d, reshape(self.outputs[0](), shape))
+        return SafeMul()(direction, reshape(gy * (1 / n), shape))
 
     def first(self, x):
         """The first element along the axes: without it, equal numbers are exactly 0.
@@ -149,6 +166,7 @@ def std(
         Variable of the shape of ``x`` without these axes, floating for integers too.
 
     Raises:
+        TypeError: ``ddof`` is no number.
         ValueError: ``x`` has no such axis, or not more than ``ddof`` elements along it.
     """
     x, axis = checked("std", x, axis, empty=False)
@@ -158,6 +176,10 @@ def std(
 
 def _check_ddof(function, x, axis, ddof):
     n = count(x.shape, axis)
+    if not isinstance(ddof, (int, float, np.integer, np.floating)):
+        raise TypeError(
+            f"{function}: expected a number as ddof, got {type(ddof).__name__}"
+        )
     if n <= ddof:
         raise ValueError(
             f"{function}: expected more elements than ddof = {ddof}, got {n} in x of "

@@ -156,15 +156,17 @@ class Layer:
         """Read all parameters from a file that :meth:`save_weights` wrote.
 
         Arrays are cast to the dtype of the parameter (a lazy one: to the ``dtype`` of
-        its layer, where that has one). A lazy one takes the shape of what was saved.
+        its layer, where that has one), among integers or floats. A lazy one takes the
+        shape of what was saved.
 
         Args:
             path: As given to :meth:`save_weights`, with or without ``.npz``.
 
         Raises:
             FileNotFoundError: There is no such file.
-            ValueError: The file is damaged, or its names or shapes are not those of
-                this layer; then nothing is changed, and the message lists them all.
+            ValueError: The file is damaged, or its names, shapes or kinds of number
+                are not those of this layer; then nothing is changed, and the message
+                lists them all.
         """
         arrays = serializers.load_npz(path)
         params = self._by_name("load_weights")
@@ -173,10 +175,17 @@ class Layer:
             "missing": [name for name in params if name not in arrays],
             "unexpected": [name for name in arrays if name not in params],
             "of another shape": [
-                f"{name} (expected {params[name][0].shape}, got {_shape(arrays[name])})"
+                f"{name} (expected {params[name][0].shape}, "
+                f"got {'one not known yet' if shape is None else shape})"
                 for name in found
                 if params[name][0].data is not None
-                and params[name][0].shape != _shape(arrays[name])
+                and params[name][0].shape != (shape := _shape(arrays[name]))
+            ],
+            "of another kind": [
+                f"{name} (expected {dtype}, got {arrays[name].dtype})"
+                for name in found
+                if _shape(arrays[name]) is not None
+                and not _fits(arrays[name].dtype, dtype := _dtype(*params[name]))
             ],
         }
         if any(problems.values()):
@@ -194,7 +203,7 @@ class Layer:
                 xp = cuda.get_array_module(p.data)
                 new.append((p, xp.asarray(x, dtype=p.dtype)))
             elif _shape(x) is not None:
-                new.append((p, x.astype(getattr(owner, "dtype", x.dtype), copy=False)))
+                new.append((p, x.astype(_dtype(p, owner) or x.dtype, copy=False)))
         for p, data in new:
             p.data = data
 
@@ -243,7 +252,22 @@ def _summary(item: Layer | Parameter) -> str:
 
 def _shape(x: np.ndarray) -> tuple[int, ...] | None:
     """The shape of a saved array; None if it was saved before it had one."""
-    return None if x.dtype.kind == "U" else x.shape
+    return None if x.dtype.kind == "U" and x.ndim == 0 else x.shape
+
+
+def _dtype(p: Parameter, owner: Layer) -> np.dtype | None:
+    """The dtype that a Parameter has or will have, if that is known."""
+    if p.data is not None:
+        return p.dtype
+    dtype = getattr(owner, "dtype", None)
+    return None if dtype is None else np.dtype(dtype)
+
+
+def _fits(saved: np.dtype, dtype: np.dtype | None) -> bool:
+    """Can numbers of dtype ``saved`` be cast without becoming another kind of thing?"""
+    if saved.kind not in "fiub":
+        return False
+    return dtype is None or np.can_cast(saved, dtype, casting="same_kind")
 
 
 def _weak(x: Any) -> Callable[[], Any]:

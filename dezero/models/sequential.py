@@ -36,6 +36,14 @@ class _Chain(Model):
             f"{type(self).__name__!r} object has no attribute {name!r}"
         )
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Assigning l1 would otherwise leave the old layer at work, and save both.
+        layers = vars(self).get("layers", ())
+        if name[:1] == "l" and name[1:].isdecimal() and int(name[1:]) < len(layers):
+            layers[int(name[1:])] = value
+        else:
+            super().__setattr__(name, value)
+
     @reprlib.recursive_repr()
     def __repr__(self) -> str:
         return describe(
@@ -51,7 +59,8 @@ class Sequential(_Chain):
     """Run layers one after the other, each on what the one before returned.
 
     Weights are named by position: ``l0/W``, ``l1/W``, ... An index gives a layer, a
-    slice a Sequential that shares its layers with this one.
+    slice a Sequential that shares its layers with this one. ``model.l1 = layer``
+    replaces one, as ``model.layers[1] = layer`` does.
 
     Args:
         *layers: Layers, or functions such as ``F.relu``.
@@ -67,6 +76,11 @@ class Sequential(_Chain):
                     "Sequential: expected layers and functions as arguments, got "
                     f"{type(layer).__name__}; write Sequential(l0, l1) or "
                     "Sequential(*layers)"
+                )
+            if isinstance(layer, type) and issubclass(layer, Layer):
+                raise TypeError(
+                    "Sequential: expected layers and functions as arguments, got the "
+                    f"class {layer.__name__}; write {layer.__name__}(...)"
                 )
         super().__init__(layers)
 
@@ -105,6 +119,7 @@ class MLP(_Chain):
         activation: The function between two layers.
 
     Raises:
+        TypeError: The sizes are no sequence, or ``activation`` is no function.
         ValueError: There is no size.
     """
 
@@ -113,6 +128,17 @@ class MLP(_Chain):
         fc_output_sizes: Sequence[int],
         activation: Callable[[Any], Variable] = F.sigmoid,
     ) -> None:
+        if not isinstance(fc_output_sizes, Iterable):
+            kind = type(fc_output_sizes).__name__
+            raise TypeError(
+                f"MLP: expected a sequence of output sizes, got {kind}; "
+                "write MLP((100, 10))"
+            )
+        if not callable(activation):
+            raise TypeError(
+                "MLP: expected activation to be a function, got "
+                f"{type(activation).__name__}"
+            )
         sizes = list(fc_output_sizes)
         if not sizes:
             raise ValueError("MLP: expected at least one output size, got none")

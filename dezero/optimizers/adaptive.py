@@ -29,7 +29,8 @@ class Adam(Optimizer):
         lr: Learning rate, at least 0 (0.001 by default).
         beta1: Share of the first moment that is kept, in [0, 1).
         beta2: Share of the second moment that is kept, in [0, 1).
-        eps: Bounds the step where gradients are nearly zero; at least 0.
+        eps: Bounds the step where gradients are nearly zero; at least 0. With 0, an
+            element whose gradient was never anything but zero becomes NaN.
         bias_correction: Divide by c1 and c2.
         alpha: Another name for ``lr``.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -49,7 +49,7 @@ class Optimizer:
             TypeError: ``target`` is neither.
             ValueError: ``target`` has no parameters.
         """
-        if not hasattr(target, "params"):
+        if not hasattr(target, "params") or isinstance(target, type):
             target = self._listed(target)
         old, self.target = self.target, target
         if not self.params():
@@ -72,7 +72,9 @@ class Optimizer:
         try:
             params = list(target)
         except TypeError:
-            raise TypeError(f"{name}: {wanted}, got {type(target).__name__}") from None
+            is_class = isinstance(target, type)
+            got = f"the class {target.__name__}" if is_class else type(target).__name__
+            raise TypeError(f"{name}: {wanted}, got {got}") from None
         for p in params:
             if not isinstance(p, Variable):
                 raise TypeError(f"{name}: {wanted}, got {type(p).__name__} among them")
@@ -111,7 +113,15 @@ class Optimizer:
 
         Returns:
             The optimizer itself.
+
+        Raises:
+            TypeError: ``hook`` is no function.
         """
+        if not callable(hook):
+            raise TypeError(
+                f"{type(self).__name__}.add_hook: expected a function of the list of "
+                f"parameters, got {type(hook).__name__}"
+            )
         self.hooks.append(hook)
         return self
 
@@ -122,7 +132,8 @@ class Optimizer:
             RuntimeError: ``setup`` was not called.
             TypeError: A parameter is not floating, or on another device than its
                 gradient.
-            ValueError: A parameter and its gradient differ in shape.
+            ValueError: A parameter and its gradient differ in shape, or a parameter
+                with a gradient has no data.
         """
         params = [p for p in self.params() if p.grad is not None]
         for p in params:  # all are checked before the first is changed
@@ -228,11 +239,15 @@ class Optimizer:
 
     def _check(self, param: Variable) -> None:
         grad: Any = param.grad
-        if not cuda.is_array(
-            param.data
-        ):  # w.data - lr * g makes a scalar of a 0-d array
-            param.data = np.asarray(param.data)
         name = f"{type(self).__name__}.update"
+        if param.data is None:
+            raise ValueError(
+                f"{name}: expected {self._name(param)} to have data, as it has a "
+                "gradient, got None"
+            )
+        if not cuda.is_array(param.data):
+            # w.data - lr * g makes a scalar of a 0-d array
+            param.data = np.asarray(param.data)
         if grad.data.shape != param.data.shape:
             raise ValueError(
                 f"{name}: expected the gradient of {self._name(param)} to have its "
@@ -272,9 +287,11 @@ def check_number(
     """
     owner = type(optimizer).__name__
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        is_target = several or hasattr(value, "params")
+        hint = "; parameters are given to setup" if is_target else ""
         raise TypeError(
-            f"{owner}: expected {name} to be a number, got {type(value).__name__}; "
-            "parameters are given to setup"
+            f"{owner}: expected {name} to be a number, got {type(value).__name__}{hint}"
         )
     if not low <= value < high:
         raise ValueError(

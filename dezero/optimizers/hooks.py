@@ -38,7 +38,7 @@ class WeightDecay:
             assert p.grad is not None
             g = _times(p.data, float(self.rate))
             g += p.grad.data
-            p.grad = _as_gradient(g, p.grad.data)
+            p.grad = _as_gradient(g, p)
 
 
 class ClipGrad:
@@ -76,7 +76,7 @@ class ClipGrad:
             return
         scale = self.max_norm / norm
         for p, g in zip(params, grads, strict=True):
-            p.grad = _as_gradient(_times(g, scale), g)
+            p.grad = _as_gradient(_times(g, scale), p)
 
 
 class FreezeParam:
@@ -91,7 +91,8 @@ class FreezeParam:
 
     def __init__(self, *layers_or_params: Any) -> None:
         for x in layers_or_params:
-            if not isinstance(x, Variable) and not hasattr(x, "params"):
+            is_layer = hasattr(x, "params") and not isinstance(x, type)
+            if not isinstance(x, Variable) and not is_layer:
                 raise TypeError(
                     "FreezeParam: expected Layers and Parameters, got "
                     f"{type(x).__name__}"
@@ -107,16 +108,26 @@ class FreezeParam:
 
 def _times(x: Array, factor: float) -> Any:
     """``x * factor``, not in half precision, where small factors are 0."""
-    return cuda.get_array_module(x).multiply(x, factor, dtype=working_dtype(x))
+    return cuda.get_array_module(x).multiply(x, factor, dtype=_dtype_for(x))
 
 
-def _as_gradient(g: Any, old: Array) -> Array:
-    """``g`` as an array in the dtype of ``old``: 0-d arithmetic made it a scalar."""
-    return cuda.get_array_module(old).asarray(g, dtype=old.dtype)
+def _dtype_for(x: Array) -> np.dtype:
+    """The dtype to compute in: users assign gradients of integers too."""
+    return working_dtype(x) if x.dtype.kind == "f" else np.dtype(np.float64)
+
+
+def _as_gradient(g: Any, p: Variable) -> Array:
+    """``g`` as an array, for 0-d arithmetic makes scalars, in the dtype of its like.
+
+    That is the old gradient's, or the parameter's where the old one was of integers.
+    """
+    assert p.grad is not None
+    dtype = p.grad.dtype if p.grad.dtype.kind == "f" else p.dtype
+    return cuda.get_array_module(p.data).asarray(g, dtype=dtype)
 
 
 def _square_sum(g: Array) -> float:
     """Sum of the squares, infinite where it is too large for the dtype."""
-    flat = g.reshape(-1).astype(working_dtype(g), copy=False)
+    flat = g.reshape(-1).astype(_dtype_for(g), copy=False)
     with np.errstate(over="ignore"):
         return float(cuda.get_array_module(flat).dot(flat, flat))

@@ -21,6 +21,7 @@ __all__ = [
     "away_from_zero",
     "between",
     "broadcastable",
+    "check_case",
     "check_gradients",
     "integers_below",
     "masks",
@@ -34,5 +35,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "cases" if name == "Case" else "strategies"
+    module = {"Case": "cases", "check_case": "properties"}.get(name, "strategies")
     return getattr(importlib.import_module(f"{__name__}.{module}"), name)

@@ -40,6 +40,7 @@ class Case:
         random: Whether the function draws random numbers, so that two devices differ.
 
     Raises:
+        TypeError: An input is no strategy.
         ValueError: No name, an order above 3, or a tolerance without a reason.
     """
 
@@ -75,6 +76,12 @@ class Case:
             raise ValueError(
                 "Case: expected name=, the public function proven, for a lambda"
             )
+        for strategy in inputs:
+            if not isinstance(strategy, SearchStrategy):
+                raise TypeError(
+                    f"Case {name}: expected strategies as inputs, such as arrays(), "
+                    f"got {type(strategy).__name__}"
+                )
         if order not in (1, 2, 3):
             raise ValueError(f"Case {name}: expected order 1, 2 or 3, got {order}")
         if tolerance != LIMIT and not reason:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dezero import cuda
-from dezero.core import Variable, run_backward
+from dezero.core import Variable, run_backward, using_config
 from dezero.testing.report import BANDS, GradientCheck, GradientReport
 
 # Differences are taken at STEP, STEP/2 and STEP/4 and extrapolated. A step this large
@@ -92,6 +92,7 @@ def numerical_gradient(
 
 
 @pinned_random_state()
+@using_config("enable_backprop", True)  # inside no_grad nothing would be recorded
 def check_gradients(
     f: Callable[..., Any],
     *inputs: Any,
@@ -121,11 +122,21 @@ def check_gradients(
         A report, to be printed or asserted: ``check_gradients(...).assert_ok()``.
 
     Raises:
-        ValueError: ``order`` is not 1, 2 or 3.
-        TypeError: An output of ``f`` is no Variable or not floating.
+        ValueError: ``order`` is not 1, 2 or 3, there is no direction, or ``f`` has no
+            output: nothing would be checked.
+        TypeError: An input is no array of numbers, or an output of ``f`` is no Variable
+            or not floating.
     """
     if order not in (1, 2, 3):
         raise ValueError(f"check_gradients: expected order 1, 2 or 3, got {order}")
+    if directions < 1:
+        raise ValueError(f"check_gradients: expected directions >= 1, got {directions}")
+    for i, x in enumerate(inputs):
+        if (dtype := _array(x).dtype).kind not in "fiub":
+            raise TypeError(
+                f"check_gradients: expected arrays of numbers as inputs, got {dtype} "
+                f"as input {i}; other arguments go into a lambda around f"
+            )
     rng = np.random.RandomState(seed)
     rows: dict[tuple[int, str], GradientCheck] = {}
     for _ in range(directions):
@@ -143,7 +154,8 @@ def check_gradients(
             names += [f"{_INCOMING[k - 1]} {i}" for i in range(len(ws))]
             at += ws
     ordered = [rows[key] for key in sorted(rows, key=lambda key: key[0])]
-    return GradientReport(name or str(getattr(f, "__name__", "f")), tuple(ordered))
+    name = name or str(getattr(f, "__name__", type(f).__name__))
+    return GradientReport(name, tuple(ordered))
 
 
 # =============================================================================
@@ -160,6 +172,8 @@ _INCOMING = ("gy", "ggx", "gggy")
 def _function(f: Callable[..., Any]) -> _Mapping:
     def function(variables: Sequence[Variable], recorded: bool) -> list[Variable]:
         ys = _call(f, variables)
+        if not ys:
+            raise ValueError("check_gradients: expected f to return outputs, got none")
         for i, y in enumerate(ys):
             if not isinstance(y, Variable) or y.dtype.kind != "f":
                 what = f"dtype {y.dtype}" if hasattr(y, "dtype") else type(y).__name__

@@ -7,24 +7,36 @@ raises AssertionError, with what it found, where the property does not hold.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from hypothesis import given
 
 from dezero import cuda
-from dezero.core import Identity, Variable, no_grad, run_backward
+from dezero.core import Identity, Variable, no_grad
 from dezero.testing.cases import Case
-from dezero.testing.gradients import (
-    check_gradients,
-    pin_random,
-    pinned_random_state,
+from dezero.testing.gradients import check_gradients, pin_random, pinned_random_state
+from dezero.testing.passes import (
+    Arrays,
+    Options,
+    assert_close,
+    assert_same,
+    assert_unchanged,
+    bits_of,
+    call_case,
+    call_on_variables,
+    carries_gradient,
+    cast_options,
+    data_of,
+    leaf_gradients,
+    map_arrays,
+    seed_for,
 )
 from dezero.testing.strategies import LAYOUTS, with_layout
 
-Arrays = Sequence[np.ndarray]
-Options = dict[str, Any]
 Property = Callable[[Case, Arrays, Options], None]
+
 
 # How far results of a lower precision may be from those of float64, relative to their
 # largest element: some twenty roundings.
@@ -46,6 +58,23 @@ def check_property(name: str, case: Case, xs: Arrays, options: Options) -> None:
         raise
 
 
+def check_case(case: Case) -> None:
+    """Check all that must hold, on examples that Hypothesis draws: a whole test.
+
+    For functions of your own: ``def test_mine(): check_case(Case(mine, arrays()))``.
+
+    Raises:
+        AssertionError: A property does not hold; a note names it.
+    """
+
+    @given(case.examples())
+    def check(example: tuple[Arrays, Options]) -> None:
+        for name in properties_of(case):
+            check_property(name, case, *example)
+
+    check()
+
+
 def properties_of(case: Case) -> list[str]:
     """The names in ``PROPERTIES`` of what ``case`` is checked for on any machine."""
     left_out = {"devices"}
@@ -59,7 +88,7 @@ def properties_of(case: Case) -> list[str]:
 def forward_equals_reference(case: Case, xs: Arrays, options: Options) -> None:
     """The outputs are what NumPy's formula gives: count, shapes, kinds and values."""
     assert case.reference is not None
-    ys = [_data(y) for y in _call(case, xs, options)]
+    ys = [data_of(y) for y in call_case(case, xs, options)]
     pin_random()
     expected = case.reference(*[x.copy() for x in xs], **options)
     expected = list(expected) if isinstance(expected, (tuple, list)) else [expected]
@@ -68,7 +97,7 @@ def forward_equals_reference(case: Case, xs: Arrays, options: Options) -> None:
         assert y.shape == e.shape, f"output of shape {e.shape} expected, got {y.shape}"
         kinds = y.dtype.kind, e.dtype.kind
         assert kinds[0] == kinds[1], f"output like {e.dtype} expected, got {y.dtype}"
-        _assert_close(y, e, 1e-10, "output against the reference")
+        assert_close(y, e, 1e-10, "output against the reference")
 
 
 def gradients_equal_differences(case: Case, xs: Arrays, options: Options) -> None:
@@ -85,85 +114,85 @@ def nothing_is_changed(case: Case, xs: Arrays, options: Options) -> None:
     """Inputs, options, outputs and the incoming gradient keep every bit."""
     watched = [(f"input {i}", x) for i, x in enumerate(xs)]
     watched += [(f"option {i}", x) for i, x in options.items() if cuda.is_array(x)]
-    before = [_bits(x) for _, x in watched]
-    variables, ys = _variables(case, xs, options)
-    _assert_bits(watched, before, "forward")
-    watched += [(f"output {i}", _data(y)) for i, y in enumerate(ys)]
+    before = [bits_of(x) for _, x in watched]
+    variables, ys = call_on_variables(case, xs, options)
+    assert_unchanged(watched, before, "forward")
+    watched += [(f"output {i}", data_of(y)) for i, y in enumerate(ys)]
     if case.differentiable:
-        seeds = [_seed(y) for y in ys]
+        seeds = [seed_for(y) for y in ys]
         watched += [(f"incoming gradient {i}", s.data) for i, s in enumerate(seeds)]
-        before = [_bits(x) for _, x in watched]
-        _leaf_gradients(variables, ys, seeds)
-        _assert_bits(watched, before, "backward")
+        before = [bits_of(x) for _, x in watched]
+        leaf_gradients(variables, ys, seeds)
+        assert_unchanged(watched, before, "backward")
 
 
 def precision_is_kept(case: Case, xs: Arrays, options: Options) -> None:
     """Float32 inputs give float32 outputs and gradients, close to those of float64."""
     for name in case.dtypes:
         low = [x.astype(name) for x in xs]
-        low_options = _cast(options, name)
+        low_options = cast_options(options, name)
         # What float64 makes of the same, already rounded, numbers.
         high = [x.astype(np.float64) for x in low]
-        high_options = _cast(low_options, "float64")
-        variables, ys = _variables(case, low, low_options)
-        exact_variables, exact = _variables(case, high, high_options)
+        high_options = cast_options(low_options, "float64")
+        variables, ys = call_on_variables(case, low, low_options)
+        exact_variables, exact = call_on_variables(case, high, high_options)
         pairs = [("output", ys, exact)]
         if case.differentiable:
-            gradients = _leaf_gradients(variables, ys)
-            seeds = [Variable(_seed(y).data.astype(np.float64)) for y in ys]
-            expected = _leaf_gradients(exact_variables, exact, seeds)
+            gradients = leaf_gradients(variables, ys)
+            seeds = [Variable(seed_for(y).data.astype(np.float64)) for y in ys]
+            expected = leaf_gradients(exact_variables, exact, seeds)
             pairs.append(("gradient", gradients, expected))
         for what, found, wanted in pairs:
             for i, (a, b) in enumerate(zip(found, wanted, strict=True)):
-                a, b = _data(a), _data(b)
+                a, b = data_of(a), data_of(b)
                 if b.dtype.kind == "f":
                     assert a.dtype == name, f"{name} {what} {i} expected, got {a.dtype}"
                 label = f"{what} {i} in {name} against float64"
-                _assert_close(a.astype(b.dtype), b, PRECISION[name], label)
+                assert_close(a.astype(b.dtype), b, PRECISION[name], label)
 
 
 def no_grad_records_nothing(case: Case, xs: Arrays, options: Options) -> None:
     """Under ``no_grad`` the results are the same, and constants."""
     with no_grad():
-        variables, constants = _variables(case, xs, options)
-    _, ys = _variables(case, xs, options)
+        variables, constants = call_on_variables(case, xs, options)
+    _, ys = call_on_variables(case, xs, options)
     for constant, y in zip(constants, ys, strict=True):
         if isinstance(constant, Variable) and not any(
             [constant is x for x in variables]
         ):
             recorded = constant.creator is not None or constant.requires_grad
             assert not recorded, "under no_grad, an output was recorded"
-        _assert_same(_data(constant), _data(y), "output under no_grad")
+        assert_same(data_of(constant), data_of(y), "output under no_grad")
 
 
 def constants_give_the_same(case: Case, xs: Arrays, options: Options) -> None:
     """Raw arrays give the same outputs as Variables, and outputs without a gradient."""
-    _, ys = _variables(case, xs, options)
-    for constant, y in zip(_call(case, xs, options), ys, strict=True):
-        _assert_same(_data(constant), _data(y), "output for raw arrays")
+    _, ys = call_on_variables(case, xs, options)
+    for constant, y in zip(call_case(case, xs, options), ys, strict=True):
+        assert_same(data_of(constant), data_of(y), "output for raw arrays")
         recorded = isinstance(constant, Variable) and constant.requires_grad
         assert not recorded, "for raw arrays, an output requires a gradient"
 
 
 def one_variable_among_constants(case: Case, xs: Arrays, options: Options) -> None:
     """An input gets the same gradient when the other inputs are constants."""
-    gradients = _leaf_gradients(*_variables(case, xs, options))
+    gradients = leaf_gradients(*call_on_variables(case, xs, options))
     for i, expected in enumerate(gradients):
         variable = Variable(xs[i])
-        ys = _call(case, [*xs[:i], variable, *xs[i + 1 :]], options)
-        (found,) = _leaf_gradients([variable], ys)
-        _assert_close(found, expected, 1e-13, f"gradient {i} beside constants")
+        ys = call_case(case, [*xs[:i], variable, *xs[i + 1 :]], options)
+        (found,) = leaf_gradients([variable], ys)
+        assert_close(found, expected, 1e-13, f"gradient {i} beside constants")
 
 
 def leaf_gradients_are_separate(case: Case, xs: Arrays, options: Options) -> None:
     """Each gradient that ``backward`` leaves is writable and in memory of its own."""
-    variables, ys = _variables(case, xs, options)
-    seeds = [_seed(y) for y in ys]
+    variables, ys = call_on_variables(case, xs, options)
+    seeds = [seed_for(y) for y in ys]
     for y, seed in zip(ys, seeds, strict=True):
-        if _carries_gradient(y):
+        if carries_gradient(y):
             y.backward(grad=seed)
     others = [(f"input {i}", x) for i, x in enumerate(xs)]
-    others += [(f"output {i}", _data(y)) for i, y in enumerate(ys)]
+    others += [(f"output {i}", data_of(y)) for i, y in enumerate(ys)]
     others += [(f"incoming gradient {i}", s.data) for i, s in enumerate(seeds)]
     others += [(f"option {i}", x) for i, x in options.items() if cuda.is_array(x)]
     leaves = [
@@ -184,37 +213,37 @@ def passes_add_up(case: Case, xs: Arrays, options: Options) -> None:
 
     Gradients are summed in place: one that is also somebody else's array shows here.
     """
-    variables, ys = _variables(case, xs, options)
-    once = _leaf_gradients(variables, ys)
+    variables, ys = call_on_variables(case, xs, options)
+    once = leaf_gradients(variables, ys)
     for times in (1, 2, 3):
         for y in ys:
-            if _carries_gradient(y):
-                y.backward(grad=_seed(y))
+            if carries_gradient(y):
+                y.backward(grad=seed_for(y))
         for i, (x, g) in enumerate(zip(variables, once, strict=True)):
             found = np.zeros(x.shape) if x.grad is None else x.grad.data
-            _assert_close(found, times * g, 1e-13, f"gradient {i} after {times} passes")
+            assert_close(found, times * g, 1e-13, f"gradient {i} after {times} passes")
 
     leaves = [Variable(x) for x in xs]
     stems = [Identity()(x) for x in leaves]  # sums on the way, not only at a leaf
-    ys = [*_call(case, stems, options), *_call(case, stems, options)]
-    seeds = [_seed(y) for y in ys]
-    before = [_bits(seed.data) for seed in seeds]
+    ys = [*call_case(case, stems, options), *call_case(case, stems, options)]
+    seeds = [seed_for(y) for y in ys]
+    before = [bits_of(seed.data) for seed in seeds]
     for i, (found, g) in enumerate(
-        zip(_leaf_gradients(leaves, ys, seeds), once, strict=True)
+        zip(leaf_gradients(leaves, ys, seeds), once, strict=True)
     ):
-        _assert_close(found, 2 * g, 1e-13, f"gradient {i} of an input used twice")
+        assert_close(found, 2 * g, 1e-13, f"gradient {i} of an input used twice")
     watched = [(f"incoming gradient {i}", s.data) for i, s in enumerate(seeds)]
-    _assert_bits(watched, before, "backward through an input used twice")
+    assert_unchanged(watched, before, "backward through an input used twice")
 
 
 def passes_agree(case: Case, xs: Arrays, options: Options) -> None:
     """``create_graph=True`` and ``retain_graph=False`` give the same gradients."""
-    plain = _leaf_gradients(*_variables(case, xs, options))
-    recorded = _leaf_gradients(*_variables(case, xs, options), create_graph=True)
-    freed = _leaf_gradients(*_variables(case, xs, options), retain_graph=False)
+    plain = leaf_gradients(*call_on_variables(case, xs, options))
+    recorded = leaf_gradients(*call_on_variables(case, xs, options), create_graph=True)
+    freed = leaf_gradients(*call_on_variables(case, xs, options), retain_graph=False)
     for i, g in enumerate(plain):
-        _assert_close(recorded[i], g, 1e-13, f"gradient {i} with create_graph=True")
-        _assert_close(freed[i], g, 1e-13, f"gradient {i} with retain_graph=False")
+        assert_close(recorded[i], g, 1e-13, f"gradient {i} with create_graph=True")
+        assert_close(freed[i], g, 1e-13, f"gradient {i} with retain_graph=False")
 
 
 def layout_does_not_matter(case: Case, xs: Arrays, options: Options) -> None:
@@ -222,26 +251,26 @@ def layout_does_not_matter(case: Case, xs: Arrays, options: Options) -> None:
     expected: list[Any] = []
     for layout in LAYOUTS:
         views = [with_layout(x, layout) for x in xs]
-        variables, ys = _variables(case, views, options)
-        found = [("output", _data(y)) for y in ys]
+        variables, ys = call_on_variables(case, views, options)
+        found = [("output", data_of(y)) for y in ys]
         if case.differentiable:
-            found += [("gradient", g) for g in _leaf_gradients(variables, ys)]
+            found += [("gradient", g) for g in leaf_gradients(variables, ys)]
         expected = expected or [a for _, a in found]
         for (what, a), b in zip(found, expected, strict=True):
-            _assert_close(a, b, 1e-12, f"{what} for {layout} inputs")
+            assert_close(a, b, 1e-12, f"{what} for {layout} inputs")
 
 
 def devices_agree(case: Case, xs: Arrays, options: Options) -> None:
     """CuPy gives what NumPy gives. Only for machines with a usable device."""
-    variables, ys = _variables(case, xs, options)
-    gpu_options = _map_arrays(options, cuda.as_cupy)
+    variables, ys = call_on_variables(case, xs, options)
+    gpu_options = map_arrays(options, cuda.as_cupy)
     gpu_xs = [cuda.as_cupy(x) for x in xs]
-    gpu_variables, gpu_ys = _variables(case, gpu_xs, gpu_options)
-    pairs = [("output", _data(a), b) for a, b in zip(ys, gpu_ys, strict=True)]
+    gpu_variables, gpu_ys = call_on_variables(case, gpu_xs, gpu_options)
+    pairs = [("output", data_of(a), b) for a, b in zip(ys, gpu_ys, strict=True)]
     if case.differentiable:
-        seeds = [Variable(cuda.as_cupy(_seed(y).data)) for y in ys]
-        gradients = _leaf_gradients(variables, ys)
-        gpu_gradients = _leaf_gradients(gpu_variables, gpu_ys, seeds)
+        seeds = [Variable(cuda.as_cupy(seed_for(y).data)) for y in ys]
+        gradients = leaf_gradients(variables, ys)
+        gpu_gradients = leaf_gradients(gpu_variables, gpu_ys, seeds)
         zipped = zip(gradients, gpu_gradients, strict=True)
         pairs += [("gradient", a, b) for a, b in zipped]
     for what, a, b in pairs:
@@ -251,7 +280,7 @@ def devices_agree(case: Case, xs: Arrays, options: Options) -> None:
             f"{what} {a.dtype}{a.shape} on the CPU, {b.dtype}{b.shape} on the device"
         )
         if not case.random:
-            _assert_close(b, a, 1e-9, f"{what} on the device")
+            assert_close(b, a, 1e-9, f"{what} on the device")
 
 
 PROPERTIES: dict[str, Property] = {
@@ -268,94 +297,3 @@ PROPERTIES: dict[str, Property] = {
     "layout": layout_does_not_matter,
     "devices": devices_agree,
 }
-
-
-# =============================================================================
-# Calls and comparisons
-# =============================================================================
-
-
-def _call(case: Case, xs: Sequence[Any], options: Options) -> list[Any]:
-    pin_random()
-    ys = case.function(*xs, **options)
-    return list(ys) if isinstance(ys, (tuple, list)) else [ys]
-
-
-def _variables(
-    case: Case, xs: Sequence[Any], options: Options
-) -> tuple[list[Variable], list[Any]]:
-    variables = [Variable(x) for x in xs]
-    return variables, _call(case, variables, options)
-
-
-def _data(y: Any) -> Any:
-    return (
-        y.data if isinstance(y, Variable) else y if cuda.is_array(y) else np.asarray(y)
-    )
-
-
-def _carries_gradient(y: Any) -> bool:
-    return isinstance(y, Variable) and y.requires_grad and y.dtype.kind == "f"
-
-
-def _seed(y: Any) -> Variable:
-    """An incoming gradient without zeros, always the same for the same output."""
-    y = _data(y)
-    rng = np.random.RandomState(y.size)
-    w = rng.uniform(0.5, 1.5, y.shape) * rng.choice([-1.0, 1.0], y.shape)
-    return Variable(np.asarray(w).astype(y.dtype if y.dtype.kind == "f" else "f8"))
-
-
-def _leaf_gradients(
-    variables: Sequence[Variable],
-    ys: Sequence[Any],
-    seeds: Sequence[Variable] | None = None,
-    create_graph: bool = False,
-    retain_graph: bool = True,
-) -> list[Any]:
-    """The gradient arrays of one pass; zeros for a Variable that it did not reach."""
-    if seeds is None:
-        seeds = [_seed(y) for y in ys]
-    pairs = [(y, s) for y, s in zip(ys, seeds, strict=True) if _carries_gradient(y)]
-    outputs, used = [y for y, _ in pairs], [s for _, s in pairs]
-    table = run_backward(outputs, used, None, create_graph, retain_graph)
-    return [
-        table[x].data if x in table else cuda.get_array_module(x).zeros_like(x.data)
-        for x in variables
-    ]
-
-
-def _map_arrays(options: Options, f: Callable[[Any], Any]) -> Options:
-    return {k: f(v) if isinstance(v, np.ndarray) else v for k, v in options.items()}
-
-
-def _cast(options: Options, dtype: str) -> Options:
-    return _map_arrays(options, lambda x: x.astype(dtype) if x.dtype.kind == "f" else x)
-
-
-def _bits(x: Any) -> tuple[Any, ...]:
-    return x.shape, x.dtype, x.tobytes()
-
-
-def _assert_bits(
-    watched: list[tuple[str, Any]], before: list[tuple[Any, ...]], when: str
-) -> None:
-    for (name, x), bits in zip(watched, before, strict=True):
-        assert _bits(x) == bits, f"{name} was changed by {when}"
-
-
-def _assert_same(a: Any, b: Any, what: str) -> None:
-    assert _bits(a) == _bits(b), f"{what} expected to be {b!r}, got {a!r}"
-
-
-def _assert_close(a: Any, b: Any, tolerance: float, what: str) -> None:
-    """Differences are measured against the largest element, or 1."""
-    size = max([1.0, *_sizes(b)])
-    np.testing.assert_allclose(
-        a, b, rtol=tolerance, atol=tolerance * size, err_msg=what
-    )
-
-
-def _sizes(x: Any) -> Iterator[float]:
-    if x.size and x.dtype.kind == "f":
-        yield float(abs(x[np.isfinite(x)]).max(initial=0.0))

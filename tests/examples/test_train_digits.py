@@ -10,15 +10,18 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "examples" / "train_digits.py"
 
 
-def test_demo(tmp_path):
-    picture = tmp_path / "picture.png"
-    result = subprocess.run(
+def run(picture):
+    return subprocess.run(
         [sys.executable, "-W", "error", str(SCRIPT), "--out", str(picture)],
-        cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )
+
+
+def test_demo(tmp_path):
+    picture = tmp_path / "picture.png"
+    result = run(picture)
     assert result.returncode == 0, result.stderr
     accuracy = re.search(r"Test accuracy: ([\d.]+)% of 360 digits", result.stdout)
     assert accuracy and float(accuracy[1]) >= 96
@@ -29,3 +32,10 @@ def test_demo(tmp_path):
     rows = re.findall(r"^ +\d \|(.*) +[\d.]+%$", result.stdout, flags=re.MULTILINE)
     assert len(rows) == 10
     assert sum(int(n) for row in rows for n in row.replace(".", "").split()) == 360
+
+
+def test_a_missing_folder_is_noticed_before_training(tmp_path):
+    result = run(tmp_path / "nowhere" / "picture.png")
+    assert result.returncode == 2
+    assert "--out: there is no folder for" in result.stderr
+    assert "training" not in result.stderr

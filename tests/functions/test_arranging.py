@@ -76,6 +76,14 @@ CASES = [
 V = np.ones(3)
 M = np.ones((2, 3))
 ERRORS = [
+    (lambda: F.tril(M, 0.5), TypeError, "tril: expected an integer as k, got float"),
+    (lambda: F.triu(M, 0.5), TypeError, "triu: expected an integer as k, got float"),
+    (lambda: F.diag(V, 0.5), TypeError, "diag: expected an integer as k, got float"),
+    (
+        lambda: F.diagonal(M, 0.5),
+        TypeError,
+        "diagonal: .* integer as offset, got float",
+    ),
     (lambda: F.flip(M, 2), ValueError, r"flip: .*axis 2 .*\(2, 3\)"),
     (lambda: F.flip(M, (1, -1)), ValueError, r"flip: .*different axes, got \(1, -1\)"),
     (lambda: F.roll(M, 1, 2), ValueError, r"roll: .*axis 2 .*\(2, 3\)"),

@@ -172,3 +172,21 @@ def test_clip_keeps_the_dtype():
 def test_empty_arrays(f):
     assert slopes(f, np.empty((0, 2)), np.empty((1, 2))) == [[], [[0, 0]]]
     assert slopes(lambda x: F.clip(x, 0, 1), []) == [[]]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: F.maximum(x, 0),
+        lambda x: -F.minimum(-x, 0),
+        lambda x: F.clip(x, 0, 9),
+        lambda x: F.clip(x, 0),
+    ],
+)
+def test_an_infinite_slope_does_no_harm_to_what_was_not_picked(slope, f):
+    assert slope(lambda x: F.sqrt(f(x)), [-1, 4]) == [0, 0.25]
+
+
+def test_an_infinite_slope_does_no_harm_to_bounds_that_are_not_reached(slopes):
+    bounded = slopes(lambda *xs: F.sqrt(F.clip(*xs)), [0.0, 4], [-1.0, -1], [1.0, 9])
+    assert bounded == [[np.inf, 0.25], [0, 0], [0, 0]]

@@ -104,3 +104,27 @@ def test_long_products_keep_their_gradient():
     v = Variable(x)
     F.prod(v).backward()
     np.testing.assert_allclose(v.grad.data, x.prod() / x, rtol=1e-11)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("f", [F.prod, lambda x: F.cumprod(x)[-1]])
+def test_an_infinite_derivative_beside_a_zero_stays_alone(slope, f):
+    assert slope(f, [0, 1e200, 1e200, 1e200]) == [np.inf, 0, 0, 0]
+
+
+def test_products_in_half_precision_may_leave_its_range_on_the_way():
+    x = Variable(np.array([300, 300, 1e-2, 1e-2, 1e-2], np.float16))
+    y = F.prod(x)
+    y.backward()
+    assert y.dtype == x.grad.dtype == np.float16
+    wide = Variable(x.data.astype(float))
+    F.prod(wide).backward()
+    np.testing.assert_allclose(y.data, wide.data.prod(), rtol=1e-3)
+    np.testing.assert_allclose(x.grad.data, wide.grad.data, rtol=1e-3)
+
+
+def test_links_that_carry_nothing_may_overflow():
+    links = np.array([1e200, 0, 1e200, 1e200, 1e200])
+    with np.errstate(over="ignore"):
+        y = Scan()(links, np.array([1.0, 0, 0, 0, 1]))
+    assert y.data.tolist() == [1, 0, 0, 0, 1]

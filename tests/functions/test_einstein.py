@@ -58,6 +58,11 @@ def refusal(equation, *shapes):
 
 
 ERRORS = [
+    (
+        lambda: F.einsum(np.ones(2), [0]),
+        TypeError,
+        "einsum: expected subscripts like 'ij,jk->ik' first, got ndarray",
+    ),
     (refusal("ij,jk", (2, 3)), ValueError, "einsum: .* per operand, got 1 operands in"),
     (refusal("i1->i", (2, 3)), ValueError, "einsum: .* letters .* got 'i1'"),
     (refusal("i......", (2, 3)), ValueError, "einsum: .* one '...' per term"),

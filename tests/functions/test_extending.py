@@ -51,6 +51,16 @@ CASES = [
 
 M = np.ones((2, 3))
 ERRORS = [
+    (
+        lambda: F.pad(M, 1, constant_values=Variable(np.array(2.0))),
+        TypeError,
+        "pad: expected a number as constant_values, got Variable",
+    ),
+    (
+        lambda: F.pad(M, [(1, 2), 3]),
+        ValueError,
+        r"pad: .* a pair for each axis as pad_width, got \[\(1, 2\), 3\]",
+    ),
     (lambda: F.tile(M, -1), ValueError, r"tile: .*negative.*\(-1,\)"),
     (lambda: F.tile(M, 1.5), TypeError, "tile: .*integer.*got 1.5"),
     (lambda: F.repeat(M, -1), ValueError, r"repeat: .*negative.*\(-1,\)"),

@@ -76,3 +76,19 @@ def test_the_two_forms_are_close():
     x = np.linspace(-6, 6, 1001)
     difference = F.gelu(x).data - F.gelu(x, approximate=True).data
     assert 1e-4 < abs(difference).max() < 5e-4
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("approximate", [False, True])
+def test_numbers_whose_square_overflows(approximate, dtype):
+    most = np.finfo(dtype).max
+    x = Variable(np.array([-most, -300, 300, most, np.inf], dtype))
+    y = F.gelu(x, approximate) if np.isfinite(most) else None
+    assert y.data.tolist() == [0, 0, 300, most, np.inf]
+    y.backward(create_graph=True)
+    gx = x.grad
+    assert gx.data.tolist() == [0, 0, 1, 1, 1]
+    x.cleargrad()
+    gx.backward()
+    assert x.grad.data.tolist() == [0, 0, 0, 0, 0]
+    assert y.dtype == gx.dtype == x.grad.dtype == dtype

@@ -72,6 +72,21 @@ CASES = [
 
 ERRORS = [
     (
+        lambda: F.linear_simple(np.ones((2, 3)), np.ones((4, 5))),
+        ValueError,
+        r"linear_simple: expected x .* \(2, 3\), W of shape \(4, 5\) and b None",
+    ),
+    (
+        lambda: F.dot(np.ones((2, 3)), np.ones((4, 5))),
+        ValueError,
+        r"dot: .* x0 of shape \(2, 3\) and x1 of shape \(4, 5\)",
+    ),
+    (
+        lambda: F.tensordot(np.ones(3), np.ones(3), 0.5),
+        TypeError,
+        "tensordot: expected a number or a pair of axes, got float",
+    ),
+    (
         lambda: F.matmul(np.ones((2, 3)), np.ones((4, 5))),
         ValueError,
         r"matmul: .* \(2, 3\) and W of shape \(4, 5\)",
@@ -202,3 +217,20 @@ def test_matmul_of_integers():
     y = F.matmul(np.arange(4).reshape(2, 2), np.arange(2))
     np.testing.assert_array_equal(y.data, [1, 3])
     assert y.dtype.kind == "i"
+
+
+@pytest.mark.parametrize("number", [2.0, np.float64(2)])
+@pytest.mark.parametrize(
+    "product",
+    [
+        F.outer,
+        F.dot,
+        F.inner,
+        lambda x, y: F.tensordot(x, y, 0),
+        lambda x, y: F.einsum("i,->i", x, y),
+        lambda x, y: F.linear(x, np.ones((3, 2), np.float32), y),
+        lambda x, y: F.linear_simple(x, np.ones((3, 2), np.float32), y),
+    ],
+)
+def test_a_number_does_not_widen(product, number):
+    assert product(np.ones(3, np.float32), number).dtype == np.float32

@@ -18,6 +18,11 @@ CASES = [Case(F.dropout, arrays(), options=ratios, random=True)]
 
 ERRORS = [
     (
+        lambda: F.dropout(np.ones(3), Variable(np.array(0.5))),
+        TypeError,
+        r"dropout: expected a number as dropout_ratio, got Variable",
+    ),
+    (
         lambda: F.dropout(np.ones(3), 1.5),
         ValueError,
         r"dropout: expected dropout_ratio in \[0, 1\], got 1\.5",
@@ -102,3 +107,11 @@ def test_shapes_and_dtypes(shape, dtype):
     y = F.dropout(x, 0.5)
     y.backward()
     assert y.shape == x.grad.shape == shape and y.dtype == x.grad.dtype == dtype
+
+
+def test_what_is_dropped_does_no_harm():
+    x = Variable(np.array([np.inf, 1.0, 4.0]))
+    y = F.dropout(x, 1.0)
+    assert y.data.tolist() == [0, 0, 0]
+    F.sum(F.sqrt(y)).backward()
+    assert x.grad.data.tolist() == [0, 0, 0]

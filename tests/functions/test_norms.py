@@ -62,6 +62,16 @@ CASES = [
 
 ERRORS = [
     (
+        lambda: F.norm(np.ones(3), Variable(np.array(2.0))),
+        TypeError,
+        r"norm: expected None, 'fro', inf or a number >= 1 as ord, got Variable",
+    ),
+    (
+        lambda: F.trace(np.ones((2, 2)), 0.5),
+        TypeError,
+        r"trace: expected an integer as offset, got float",
+    ),
+    (
         lambda: F.trace(np.ones(3)),
         ValueError,
         r"trace: .* two axes, got x of shape \(3,\)",
@@ -137,3 +147,23 @@ def test_norm_of_integers(ord):
     y = F.norm(x, ord).data
     np.testing.assert_allclose(y, np.linalg.norm(x, ord))
     assert y.dtype == np.float64
+
+
+@pytest.mark.parametrize("ord", [None, 2, 3])
+def test_second_derivatives_at_norm_zero_are_zero(second_slopes, ord):
+    def norms(x):
+        return F.norm(F.reshape(x, (-1, 1)), ord, axis=1)
+
+    assert second_slopes(norms, [0, 0]) == [0, 0]
+
+
+@pytest.mark.parametrize("ord", [None, 1, 2, 3])
+def test_an_infinite_slope_does_no_harm_at_norm_zero(slope, ord):
+    assert slope(lambda x: F.sqrt(F.norm(x, ord)), [0, 0]) == [0, 0]
+
+
+def test_an_infinite_slope_does_no_harm_off_the_diagonal(slope):
+    assert slope(lambda x: F.sqrt(F.trace(x)), [[0, 1], [1, 0]]) == [
+        [np.inf, 0],
+        [0, np.inf],
+    ]

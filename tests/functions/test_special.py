@@ -76,3 +76,11 @@ def test_shapes_and_integers():
     assert F.erf(np.array(1)).data == pytest.approx(0.8427007929497149, rel=1e-15)
     assert F.erf(np.array(0.5)).shape == ()
     assert F.erfc(np.empty((0, 2))).shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64"])
+def test_slopes_of_integers(dtype):
+    x = Variable(np.array([0, 1, 30, 100], dtype))
+    F.erf(x).backward()
+    expected = 2 / np.sqrt(np.pi) * np.exp(-(x.data.astype(float) ** 2))
+    np.testing.assert_allclose(x.grad.data, expected, atol=1e-15)

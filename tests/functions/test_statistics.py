@@ -69,6 +69,11 @@ def errors_of(f):
 
 
 ERRORS = [
+    (
+        lambda: F.std(np.ones(3), ddof="1"),
+        TypeError,
+        "std: expected a number as ddof, got str",
+    ),
     *[error for f in (F.average, F.var, F.std) for error in errors_of(f)],
     (
         lambda: F.average(np.ones((2, 3)), axis=0, weights=np.ones(3)),
@@ -136,3 +141,36 @@ def test_var_far_from_zero_is_exact():
     x = np.array([1.0, 2.0, 3.0]) + 1e9
     assert F.var(x).data == pytest.approx(2 / 3, rel=1e-12)
     assert F.std(x).data == pytest.approx(np.sqrt(2 / 3), rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_std_of_numbers_whose_squares_are_out_of_range(size):
+    x = Variable(np.array([[1, 2, 3], [-2, 5, 1]], np.float32) * np.float32(size))
+    y = F.std(x, axis=1)
+    y.backward()
+    like = Variable(np.array([[1.0, 2, 3], [-2, 5, 1]]))
+    F.std(like, axis=1).backward()
+    np.testing.assert_allclose(y.data / size, like.data.std(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(x.grad.data, like.grad.data, rtol=1e-5, atol=1e-7)
+
+
+def test_std_in_half_precision_of_the_greatest_numbers():
+    x = Variable(np.array([65504, -65504], np.float16))
+    y = F.std(x)
+    y.backward()
+    assert (y.dtype, float(y)) == (np.float16, 65504)
+    assert (x.grad.dtype, x.grad.data.tolist()) == (np.float16, [0.5, -0.5])
+
+
+def test_average_in_half_precision_does_not_overflow():
+    x = Variable(np.full(1000, 100, np.float16))
+    weights = Variable(np.full(1000, 100, np.float16))
+    y = F.average(x, weights=weights)
+    y.backward()
+    assert (y.dtype, float(y)) == (np.float16, 100)
+    assert x.grad.dtype == weights.grad.dtype == np.float16
+    np.testing.assert_allclose(x.grad.data, 1e-3, rtol=1e-3)
+
+
+def test_an_infinite_slope_does_no_harm_where_std_is_flat(slope):
+    assert slope(lambda x: F.sqrt(F.std(x)), [2, 2]) == [0, 0]

@@ -14,43 +14,21 @@ CASES = [
     Case(F.arcsin, between(-0.8, 0.8), reference=np.arcsin),
     Case(F.arccos, between(-0.8, 0.8), reference=np.arccos),
     Case(F.arctan, arrays(), reference=np.arctan),
-    Case(F.sinh, arrays(), reference=np.sinh),
-    Case(F.cosh, arrays(), reference=np.cosh),
-    Case(F.tanh, arrays(), reference=np.tanh),
-    Case(F.arcsinh, arrays(), reference=np.arcsinh),
-    Case(F.arccosh, between(1.2, 3), reference=np.arccosh),
-    Case(F.arctanh, between(-0.8, 0.8), reference=np.arctanh),
     Case(F.hypot, broadcastable(2, elements=away_from_zero), reference=np.hypot),
     Case(F.arctan2, broadcastable(2, elements=away_from_zero), reference=np.arctan2),
 ]
 
 
-def slopes(f, *xs, gy=None, dtype=float):
-    """The gradients of f by all its inputs, which are lists of numbers."""
-    xs = [Variable(np.array(x, dtype=dtype)) for x in xs]
-    f(*xs).backward(grad=None if gy is None else np.array(gy, dtype=dtype))
-    return [x.grad.data.tolist() for x in xs]
-
-
 @pytest.mark.parametrize(
     ("f", "edge", "slope"),
-    [
-        (F.arcsin, [-1, 1], np.inf),
-        (F.arccos, [-1, 1], -np.inf),
-        (F.arccosh, [1, 1], np.inf),
-        (F.arctanh, [-1, 1], np.inf),
-    ],
+    [(F.arcsin, [-1, 1], np.inf), (F.arccos, [-1, 1], -np.inf)],
 )
-def test_inverses_at_the_edge_of_their_domain(f, edge, slope):
+def test_inverses_at_the_edge_of_their_domain(slopes, f, edge, slope):
     assert slopes(f, edge) == [[slope, slope]]
     assert slopes(f, edge, gy=[0, 0]) == [[0, 0]]
 
 
-def test_arctanh_at_its_edge_is_infinite():
-    assert F.arctanh(np.array([-1.0, 1.0])).data.tolist() == [-np.inf, np.inf]
-
-
-@pytest.mark.parametrize("f", [F.arcsin, F.arccos, F.arctanh])
+@pytest.mark.parametrize("f", [F.arcsin, F.arccos])
 def test_outside_the_domain_is_nan_and_warns(f):
     with pytest.warns(RuntimeWarning, match="invalid value"):
         y = f(np.array([2.0]))
@@ -58,18 +36,18 @@ def test_outside_the_domain_is_nan_and_warns(f):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("f", [F.arctan, F.arcsinh, F.tanh])
-def test_slopes_far_out_do_not_overflow(f, dtype):
+@pytest.mark.parametrize("f", [F.arctan])
+def test_slopes_far_out_do_not_overflow(slopes, f, dtype):
     far = np.finfo(dtype).max / 2
     for slope in slopes(f, [-far, far], dtype=dtype)[0]:
         assert 0 <= slope < 1e-3
 
 
-def test_arctan_slope_is_exact_far_out():
+def test_arctan_slope_is_exact_far_out(slopes):
     np.testing.assert_allclose(slopes(F.arctan, [1e8]), [[1e-16]], rtol=1e-14)
 
 
-def test_hypot_and_arctan2_are_flat_at_the_origin():
+def test_hypot_and_arctan2_are_flat_at_the_origin(slopes):
     for f in F.hypot, F.arctan2:
         assert f(np.zeros(1), np.zeros(1)).data.tolist() == [0]
         assert slopes(f, [0.0], [0.0]) == [[0], [0]]
@@ -81,13 +59,13 @@ def test_hypot_and_arctan2_are_flat_at_the_origin():
         assert x.grad.data.tolist() == [0]
 
 
-def test_hypot_and_arctan2_on_the_axes():
+def test_hypot_and_arctan2_on_the_axes(slopes):
     assert slopes(F.hypot, [0, -3, 0], [2, 0, -2]) == [[0, -1, 0], [1, 0, -1]]
     assert slopes(F.arctan2, [0, 2], [2, 0]) == [[0.5, 0], [0, -0.5]]
     assert F.arctan2(np.array([0.0]), np.array([-1.0])).data.tolist() == [np.pi]
 
 
-def test_hypot_of_large_numbers_does_not_overflow():
+def test_hypot_of_large_numbers_does_not_overflow(slopes):
     assert F.hypot(np.float32([3e30]), np.float32([4e30])).data == np.float32(5e30)
     np.testing.assert_allclose(
         slopes(F.hypot, [3e300], [4e300]), [[0.6], [0.8]], rtol=1e-15
@@ -97,19 +75,7 @@ def test_hypot_of_large_numbers_does_not_overflow():
     )
 
 
-def test_tanh_has_every_derivative():
-    x = Variable(np.array([0.5]))
-    t = np.tanh(0.5)
-    s = 1 - t * t
-    y = F.tanh(x)
-    for expected in s, -2 * t * s, s * (6 * t * t - 2), 8 * t * s * (2 - 3 * t * t):
-        x.cleargrad()
-        y.backward(create_graph=True)
-        y = x.grad
-        np.testing.assert_allclose(y.data, [expected], rtol=1e-13)
-
-
-@pytest.mark.parametrize("f", [F.sin, F.tanh, F.arctan, F.cosh])
+@pytest.mark.parametrize("f", [F.sin, F.arctan])
 def test_integers_become_floating_and_0d_stays(f):
     x = Variable(np.array(2))
     y = f(x)
@@ -118,6 +84,6 @@ def test_integers_become_floating_and_0d_stays(f):
     assert y.dtype == x.grad.dtype == np.float64
 
 
-@pytest.mark.parametrize("f", [F.sin, F.tanh, F.arcsin])
-def test_empty_arrays(f):
+@pytest.mark.parametrize("f", [F.sin, F.arcsin])
+def test_empty_arrays(slopes, f):
     assert slopes(f, np.empty((0, 3))) == [[]]

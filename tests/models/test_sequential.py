@@ -65,6 +65,29 @@ def test_other_names_are_not_there(name):
         getattr(model, name)
 
 
+def test_a_layer_may_be_replaced_by_its_name(x):
+    model = MLP((4, 2), activation=F.tanh)
+    model.l1 = L.Linear(3)
+    assert model(x).shape == (len(x), 3) and model.l1 is model.layers[1]
+    assert [name for name, _ in model.named_params()] == [
+        "l0/W",
+        "l0/b",
+        "l1/W",
+        "l1/b",
+    ]
+    model.l2 = L.Linear(5)  # one more, which this model does not run
+    assert len(model.layers) == 2 and model.l2.out_size == 5
+
+
+def test_what_is_no_layer_is_refused():
+    with pytest.raises(TypeError, match=r"Sequential: .* class Linear; .* Linear\("):
+        Sequential(L.Linear)
+    with pytest.raises(TypeError, match=r"MLP: expected a sequence .* got int; .*\(\("):
+        MLP(10)
+    with pytest.raises(TypeError, match="MLP: expected activation .* got NoneType"):
+        MLP((10, 2), activation=None)
+
+
 def test_index_slice_iterate_len():
     model = Sequential(L.Linear(4), F.relu, L.Linear(2))
     assert len(model) == 3

@@ -386,3 +386,23 @@ def test_a_copy_goes_on_with_its_state(rule, copied):
         x.update()
     assert again.target is not net
     assert [p.data for p in again.params()] == [p.data for p in net.params()]
+
+
+def test_a_gradient_without_data():
+    p = Parameter(None)
+    p.grad = np.ones(3)
+    optimizer = SGD().setup([p])
+    with pytest.raises(ValueError, match=r"SGD.update: .* parameter 0 .* data.* None$"):
+        optimizer.update()
+    assert p.data is None
+
+
+def test_a_hook_that_cannot_be_called():
+    message = r"SGD.add_hook: expected a function .* got int$"
+    with pytest.raises(TypeError, match=message):
+        SGD().add_hook(3)
+
+
+def test_a_class_is_no_target():
+    with pytest.raises(TypeError, match=r"SGD.setup: .* got the class Pair$"):
+        SGD().setup(Pair)

@@ -122,3 +122,21 @@ def test_freeze_param_takes_layers_and_parameters():
 def test_wrong_values(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_gradients_of_integers_that_a_user_assigned():
+    for hook, expected in (WeightDecay(0.5), [3.5, 4.5]), (ClipGrad(1), [0.6, 0.8]):
+        p = Parameter(np.ones(2, np.float32))
+        p.grad = np.array([3, 4])
+        hook([p])
+        assert p.grad.dtype == np.float32
+        np.testing.assert_allclose(p.grad.data, expected, rtol=1e-6)
+
+
+def test_the_remedy_fits_what_was_given():
+    with pytest.raises(TypeError, match="got Parameter; parameters are given to setup"):
+        ClipGrad(Parameter(np.ones(2)))
+    with pytest.raises(TypeError, match="got NoneType$"):
+        ClipGrad(None)
+    with pytest.raises(TypeError, match="FreezeParam: .* got type$"):
+        FreezeParam(Layer)

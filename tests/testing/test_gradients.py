@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dezero import Function, Variable
+import dezero.functions as F
+from dezero import Function, Variable, no_grad
 from dezero.functions.elementwise import Elementwise
 from dezero.testing import check_gradients, numerical_gradient
 from dezero.testing.gradients import pin_random, pinned_random_state
@@ -314,3 +315,43 @@ def test_numerical_gradient_of_integers_is_refused():
         TypeError, match=r"numerical_gradient: expected arrays\[0\] .* int64"
     ):
         numerical_gradient(made(Cube), np.array([1, 2]))
+
+
+def test_no_grad_outside_changes_nothing():
+    with no_grad():
+        report = check_gradients(F.sin, np.array([0.3, 1.2]))
+    assert report.verdict == "right" and len(report.checks) == 3
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: check_gradients(F.sin, np.ones(2), directions=0),
+            ValueError,
+            "check_gradients: expected directions >= 1, got 0",
+        ),
+        (
+            lambda: check_gradients(lambda x: (), np.ones(2)),
+            ValueError,
+            "check_gradients: expected f to return outputs, got none",
+        ),
+        (
+            lambda: check_gradients(F.linear, np.ones((2, 2)), np.ones((2, 2)), None),
+            TypeError,
+            "check_gradients: .* numbers as inputs, got object as input 2; .* lambda",
+        ),
+        (
+            lambda: check_gradients(F.sin, np.ones(2, complex)),
+            TypeError,
+            "check_gradients: .* got complex128 as input 0",
+        ),
+    ],
+)
+def test_what_would_check_nothing_or_nonsense(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_function_object_gives_the_report_its_class_name():
+    assert check_gradients(F.Sin(), np.ones(2)).name == "Sin"

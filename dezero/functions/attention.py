@@ -1,0 +1,228 @@
+"""Attention: each query reads a weighted mean of the values."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dezero import cuda
+from dezero.core import ArrayLike, Config, Function, Variable, as_variable
+from dezero.functions.axes import swapaxes
+from dezero.functions.broadcasting import broadcasts, sum_to
+from dezero.functions.comparison import where
+from dezero.functions.dtypes import cast
+from dezero.functions.exponential import exp
+from dezero.functions.linalg import matmul
+from dezero.functions.noise import Dropout
+from dezero.functions.recomputing import recorded_gradients
+from dezero.functions.reduction import sum
+
+__all__ = ["ScaledDotProductAttention", "scaled_dot_product_attention"]
+
+
+class ScaledDotProductAttention(Function):
+    """Inputs: q, k, v, and numbers that are added to the scores, or None."""
+
+    fresh_gradients = True
+    reads_outputs = False
+
+    def __init__(self, allowed=None, causal=False, dropout_ratio=0.0):
+        self.allowed = allowed  # booleans that broadcast to the scores, or None
+        self.causal = causal
+        self.dropout: Any = Dropout(dropout_ratio) if dropout_ratio else None
+
+    def forward(self, q, k, v, bias=None):
+        xp = cuda.get_array_module(q)
+        dtype, work = _dtypes(q, k, v, bias)
+        q, k, v = [a.astype(work, copy=False) for a in (q, k, v)]
+        w = xp.matmul(q * _scale(q), k.swapaxes(-1, -2))  # (..., Tq, Tk)
+        allowed = self._open(xp, w.shape)
+        if allowed is not None:
+            w += xp.where(allowed, work.type(0), work.type(-np.inf))
+        if bias is not None:
+            w += bias
+        partly = allowed is not None or bias is not None
+        if w.shape[-1]:  # the largest of nothing is no number
+            m = w.max(axis=-1, keepdims=True)
+            if partly:
+                m[m == -np.inf] = 0  # nothing to look at: exp(-inf - 0) = 0
+            w -= m
+        xp.exp(w, out=w)
+        total = w.sum(axis=-1, keepdims=True)
+        if partly:
+            total[total == 0] = 1
+        w /= total
+        self.weights = w
+        seen = w if self.dropout is None else self.dropout.forward(w)
+        return xp.matmul(seen, v).astype(dtype, copy=False)
+
+    def _open(self, xp, shape):
+        """Which keys a query may look at, to broadcast to the scores; None for all."""
+        if not self.causal:
+            return self.allowed
+        past = xp.tri(*shape[-2:], shape[-1] - shape[-2], dtype=bool)
+        return past if self.allowed is None else past & self.allowed
+
+    def backward(self, gy):
+        if Config.enable_backprop:
+            return recorded_gradients(
+                lambda *inputs: (self.compose(*inputs),),
+                self.inputs,
+                self.needs_grad,
+                (gy,),
+            )
+        return self._fused(gy.data, *[x.data for x in self.inputs[:3]])
+
+    def _fused(self, gy, q, k, v):
+        xp = cuda.get_array_module(gy)
+        need_q, need_k, need_v, *need_bias = self.needs_grad
+        w = self.weights
+        gy, q, k, v = [a.astype(w.dtype, copy=False) for a in (gy, q, k, v)]
+        if 0 in gy.strides[-2:]:  # a repeated gradient would go past BLAS
+            gy = xp.ascontiguousarray(gy)
+        gq = gk = gv = None
+        if need_v:
+            seen = w if self.dropout is None else self._dropped(w)
+            gv = xp.matmul(seen.swapaxes(-1, -2), gy)  # (..., Tk, Dv)
+        gw = xp.matmul(gy, v.swapaxes(-1, -2))  # (..., Tq, Tk)
+        if self.dropout is not None:
+            gw = self._dropped(gw)
+        # Through the softmax: gs = w * (gw - sum(w * gw)).
+        gw -= xp.einsum("...ij,...ij->...i", gw, w)[..., None]
+        gw *= w
+        scale = _scale(q)
+        if need_q:
+            gq = xp.matmul(gw, k)
+            gq *= scale
+        if need_k:
+            gk = xp.matmul(gw.swapaxes(-1, -2), q)
+            gk *= scale
+        if not need_bias:
+            return gq, gk, gv
+        return gq, gk, gv, gw if need_bias[0] else None
+
+    def _dropped(self, w):
+        """``w`` with the elements dropped that forward dropped."""
+        return self.dropout.backward(as_variable(w)).data
+
+    def fit_gradient(self, gx, x):
+        # A stack of gradients is summed over the axes that x was broadcast along.
+        return super().fit_gradient(sum_to(gx, x.shape), x)
+
+    def compose(self, q, k, v, bias=None):
+        """The same, put together from functions."""
+        xp = cuda.get_array_module(q)
+        dtype, work = _dtypes(q, k, v, bias)
+        q, k, v = cast(q, work), cast(k, work), cast(v, work)
+        s = matmul(q * _scale(q), swapaxes(k, -1, -2))
+        allowed = self._open(xp, s.shape)
+        if bias is not None:
+            s = s + bias
+            seen = bias.data > -np.inf
+            allowed = seen if allowed is None else seen & allowed
+        if allowed is not None:
+            s = where(allowed, s, -np.inf)
+        if s.shape[-1]:
+            m = s.data.max(axis=-1, keepdims=True)  # a constant, for it cancels out
+            if allowed is not None:
+                m = xp.where(m == -np.inf, m.dtype.type(0), m)
+            s = s - m
+        e = exp(s)
+        total = sum(e, axis=-1, keepdims=True)
+        w = e / (total + (total.data == 0).astype(total.dtype))
+        if self.dropout is not None:
+            w = self.dropout.backward(w)
+        return cast(matmul(w, v), dtype)
+
+
+def _scale(q):
+    return 1 / math.sqrt(max(q.shape[-1], 1))
+
+
+def _dtypes(*arrays):
+    """The dtype of the result and that to compute in, single precision for half."""
+    given = [a.dtype for a in arrays if a is not None]
+    dtype = np.result_type(*given, np.float16)  # floating, for integers too
+    return dtype, np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
+def scaled_dot_product_attention(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    mask: ArrayLike | None = None,
+    causal: bool = False,
+    dropout_ratio: float = 0.0,
+) -> Variable:
+    """Attention ``y = softmax(q @ k.T / sqrt(D) + mask) @ v``.
+
+    Vaswani et al. 2017, "Attention is all you need", arXiv:1706.03762. The weights of
+    one query are positive and add up to 1; a query that may look at nothing gets zeros.
+    Axes in front broadcast, so that several heads may share k and v. The gradient is
+    fused; with ``create_graph=True`` it is recomputed in parts.
+
+    Args:
+        q: (..., Tq, D), queries.
+        k: (..., Tk, D), keys.
+        v: (..., Tk, Dv), values.
+        mask: Broadcasts to the scores (..., Tq, Tk). Booleans say which keys a query
+            may look at. Numbers are added to the scores, -inf closes a key; they get a
+            gradient.
+        causal: Let query i look at keys j <= i + Tk - Tq only: the last query sees all
+            keys, as it should when q are the latest of Tk places.
+        dropout_ratio: Weights are dropped with this probability in training, and the
+            others scaled, as by :func:`dropout`.
+
+    Returns:
+        Variable of shape (..., Tq, Dv). Half precision is computed in single precision.
+
+    Raises:
+        TypeError: ``mask`` holds integers.
+        ValueError: The shapes do not fit, or ``dropout_ratio`` is outside [0, 1].
+    """
+    q, k, v = as_variable(q), as_variable(k), as_variable(v)
+    shapes = f"q of shape {q.shape}, k of shape {k.shape} and v of shape {v.shape}"
+    if (
+        min(q.ndim, k.ndim, v.ndim) < 2
+        or q.shape[-1] != k.shape[-1]
+        or k.shape[-2] != v.shape[-2]
+    ):
+        raise ValueError(
+            "scaled_dot_product_attention: expected q (..., Tq, D), k (..., Tk, D) and "
+            f"v (..., Tk, Dv), got {shapes}"
+        )
+    try:
+        batch = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+        np.broadcast_shapes(batch, v.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            "scaled_dot_product_attention: expected stacks that broadcast, got "
+            f"{shapes}"
+        ) from None
+    if not 0 <= dropout_ratio <= 1:
+        raise ValueError(
+            "scaled_dot_product_attention: expected dropout_ratio in [0, 1], got "
+            f"{dropout_ratio}"
+        )
+    allowed, bias = None, None
+    if mask is not None:
+        mask = as_variable(mask)
+        scores = (*batch, q.shape[-2], k.shape[-2])
+        if mask.dtype.kind in "iu":
+            raise TypeError(
+                "scaled_dot_product_attention: expected a mask of booleans or floats, "
+                f"got dtype {mask.dtype}"
+            )
+        if not broadcasts(mask.shape, scores):
+            raise ValueError(
+                "scaled_dot_product_attention: expected a mask that broadcasts to the "
+                f"scores {scores}, got shape {mask.shape}"
+            )
+        if mask.dtype.kind == "b":
+            allowed = mask.data
+        else:
+            bias = mask
+    if not Config.train:
+        dropout_ratio = 0.0
+    f = ScaledDotProductAttention(allowed, causal, dropout_ratio)
+    return f(q, k, v) if bias is None else f(q, k, v, bias)

@@ -1,0 +1,123 @@
+"""Average pooling: the mean of what a window meets at each of its places."""
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dezero import cuda
+from dezero.core import ArrayLike, Function, Variable, as_variable
+from dezero.cuda import Array
+from dezero.functions.dtypes import as_floating, wide
+from dezero.functions.window_reduction import (
+    check_company,
+    pooling_window,
+    reduce_windows,
+    spread_windows,
+)
+from dezero.functions.windows import Window
+
+__all__ = ["AveragePooling", "AveragePoolingGrad", "average_pooling"]
+
+
+class AveragePooling(Function):
+    reads_inputs = False
+    reads_outputs = False
+    fresh_gradients = True
+
+    def __init__(
+        self,
+        kernel_size,
+        stride=1,
+        pad=0,
+        dilation=1,
+        ceil_mode=False,
+        count_include_pad=True,
+    ):
+        self.arguments = kernel_size, stride, pad, dilation, ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, x):
+        self.window = pooling_window("average_pooling", x, *self.arguments)
+        if not self.count_include_pad:
+            check_company("average_pooling", self.window)
+        x = as_floating(x)
+        xp = cuda.get_array_module(x)
+        total = reduce_windows(xp.add, wide(x), self.window, 0)
+        y = _divide(total, _counts(self.window, self.count_include_pad))
+        return y.astype(x.dtype, copy=False)
+
+    def backward(self, gy):
+        return AveragePoolingGrad(self)(gy)
+
+
+class AveragePoolingGrad(Function):
+    """Give each element that a window meets an equal part of its gradient."""
+
+    reads_inputs = False
+    reads_outputs = False
+    fresh_gradients = True
+
+    def __init__(self, forward):
+        self.window = forward.window
+        self.arguments = *forward.arguments, forward.count_include_pad
+
+    def forward(self, gy):
+        gx = _divide(wide(gy), _counts(self.window, self.arguments[-1]))
+        return spread_windows(gx, self.window).astype(gy.dtype, copy=False)
+
+    def backward(self, ggx):
+        return AveragePooling(*self.arguments)(ggx)
+
+
+def average_pooling(
+    x: ArrayLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    pad: Any = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Variable:
+    """Mean of what the window meets at each place.
+
+    Args:
+        x: (N, C, IH, IW), or with any other number of axes after the first two.
+        kernel_size: (KH, KW), or one number for all axes.
+        stride: As in :func:`pooling`.
+        pad: Likewise.
+        dilation: Likewise.
+        ceil_mode: Likewise. What a last window meets outside of the padding does not
+            count.
+        count_include_pad: Whether padding counts, as zeros; otherwise the mean is over
+            the elements of ``x`` alone.
+
+    Returns:
+        Variable of shape (N, C, OH, OW); see :func:`pooling`.
+
+    Raises:
+        TypeError: An argument that should be integers is not.
+        ValueError: As in :func:`pooling`; a window may meet nothing but padding if that
+            counts.
+    """
+    f = AveragePooling(kernel_size, stride, pad, dilation, ceil_mode, count_include_pad)
+    return f(as_variable(x))
+
+
+@functools.lru_cache(maxsize=512)
+def _counts(window: Window, count_include_pad: bool) -> Any:
+    """How many elements count in the mean at each place; a number if all are equal."""
+    axes = range(len(window.sizes))
+    counts = [window.meets(axis, not count_include_pad) for axis in axes]
+    if all([len(set(count)) == 1 for count in counts]):
+        return math.prod([count[0] for count in counts])
+    product: Any = functools.reduce(np.multiply.outer, map(np.array, counts))
+    return product  # (*places)
+
+
+def _divide(x: Array, counts: Any) -> Array:
+    """``x / counts`` in the dtype of ``x``, in place nowhere."""
+    xp = cuda.get_array_module(x)
+    return x / xp.asarray(counts, dtype=x.dtype)

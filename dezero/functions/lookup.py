@@ -1,0 +1,166 @@
+"""Elements and rows looked up by integers: along an axis, or in a table of vectors."""
+
+from typing import Any
+
+import numpy as np
+
+from dezero import cuda
+from dezero.core import ArrayLike, Variable, as_variable
+from dezero.cuda import Array
+from dezero.functions.dtypes import as_dtype
+from dezero.functions.indexing import get_item
+from dezero.functions.shape import as_axis, as_integer, ravel
+
+__all__ = [
+    "embed_id",
+    "one_hot",
+    "take",
+    "take_along_axis",
+]
+
+# =============================================================================
+# Along an axis
+# =============================================================================
+
+
+def take(x: ArrayLike, indices: Any, axis: int | None = None) -> Variable:
+    """The elements at ``indices`` along one axis: ``y[..., i] = x[..., indices[i]]``.
+
+    Args:
+        x: Any shape.
+        indices: Integers, any shape: an array, a Variable, a list or a single one.
+            Negative ones count from the end.
+        axis: The axis to pick from; by default ``x`` is raveled first.
+
+    Returns:
+        Variable of the shape of ``x`` with ``indices.shape`` in place of ``axis``.
+
+    Raises:
+        IndexError: An index is out of range.
+        TypeError: ``indices`` are no integers.
+        ValueError: There is no such axis.
+    """
+    x = as_variable(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = as_axis("take", axis, x.shape)
+    indices = _integers("take", indices, x.data)
+    return get_item(x, (slice(None),) * axis + (indices,))
+
+
+def take_along_axis(x: ArrayLike, indices: Any, axis: int | None = -1) -> Variable:
+    """One element for each index: ``y[i, j] = x[i, indices[i, j]]`` along axis 1.
+
+    What ``argsort`` and ``argmax(keepdims=True)`` return fits as ``indices``.
+
+    Args:
+        x: Any shape.
+        indices: Integers in as many axes as ``x`` has, which broadcast against ``x``
+            along all axes but ``axis``. Negative ones count from the end.
+        axis: The axis that ``indices`` refer to; with None, ``x`` is raveled first.
+
+    Returns:
+        Variable of the shape of ``indices`` (broadcast).
+
+    Raises:
+        IndexError: An index is out of range.
+        TypeError: ``indices`` are no integers.
+        ValueError: There is no such axis, or ``x`` and ``indices`` differ in their
+            number, or they do not broadcast.
+    """
+    x = as_variable(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = as_axis("take_along_axis", axis, x.shape)
+    indices = _integers("take_along_axis", indices, x.data)
+    if indices.ndim != x.ndim:
+        raise ValueError(
+            f"take_along_axis: expected indices of {x.ndim} axes, as x of shape "
+            f"{x.shape} has, got shape {indices.shape}"
+        )
+    fits = [n == m or 1 in (n, m) for n, m in zip(x.shape, indices.shape, strict=True)]
+    if not all(fits[:axis] + fits[axis + 1 :]):
+        raise ValueError(
+            f"take_along_axis: expected indices that broadcast against x of shape "
+            f"{x.shape} along all axes but {axis}, got shape {indices.shape}"
+        )
+    xp = cuda.get_array_module(x.data)
+    index = []
+    for i, n in enumerate(x.shape):
+        along = tuple([-1 if j == i else 1 for j in range(x.ndim)])
+        index.append(indices if i == axis else xp.arange(n).reshape(along))
+    return get_item(x, tuple(index))
+
+
+def _integers(function: str, indices: Any, x: Array) -> Array:
+    """``indices`` as an array of integers in the library of ``x``."""
+    if isinstance(indices, Variable):
+        indices = indices.data
+    xp = cuda.get_array_module(x)
+    empty = isinstance(indices, (list, tuple)) and not len(indices)
+    indices = xp.asarray(indices, dtype=np.intp if empty else None)
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"{function}: expected integers, got dtype {indices.dtype}")
+    return indices
+
+
+# =============================================================================
+# Tables of vectors
+# =============================================================================
+
+
+def _class_ids(function: str, ids: Any, n: int, x: Array) -> Array:
+    """``ids`` as an array of integers in [0, n), in the library of ``x``."""
+    ids = _integers(function, ids, x)
+    if ids.size and not (0 <= ids.min() and ids.max() < n):
+        wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
+        raise IndexError(f"{function}: expected ids in [0, {n}), got {wrong}")
+    return ids
+
+
+def embed_id(x: ArrayLike, W: ArrayLike) -> Variable:
+    """The rows of ``W`` that ``x`` names: ``y[i, j] = W[x[i, j]]``.
+
+    The gradient of a row is the sum over all places where the row was looked up.
+
+    Args:
+        x: Integer ids, any shape (N, T, ...).
+        W: The table, (V, D).
+
+    Returns:
+        Variable of shape (N, T, ..., D).
+
+    Raises:
+        IndexError: An id is not in [0, V).
+        TypeError: The ids are no integers.
+        ValueError: ``W`` has no axis.
+    """
+    W = as_variable(W)
+    if not W.ndim:
+        raise ValueError("embed_id: expected W of shape (V, D), got ()")
+    return get_item(W, _class_ids("embed_id", x, len(W), W.data))
+
+
+def one_hot(ids: ArrayLike, n: int, dtype: Any = np.float32) -> Variable:
+    """A vector of length ``n`` for each id: 1 at the id, 0 elsewhere.
+
+    Args:
+        ids: Integers in [0, n), any shape (N, ...).
+        n: The number of classes.
+        dtype: The dtype of the result.
+
+    Returns:
+        Variable of shape (N, ..., n), a constant.
+
+    Raises:
+        IndexError: An id is not in [0, n).
+        TypeError: The ids or ``n`` are no integers, or ``dtype`` is no such dtype.
+        ValueError: ``n`` is negative.
+    """
+    n = as_integer("one_hot", "n", n)
+    if n < 0:
+        raise ValueError(f"one_hot: expected n >= 0, got {n}")
+    dtype = as_dtype("one_hot", dtype)
+    xp = cuda.get_array_module(ids)
+    index = _class_ids("one_hot", ids, n, xp.empty(0))
+    return as_variable((index[..., None] == xp.arange(n)).astype(dtype))
