@@ -1,6 +1,7 @@
 """Activation functions."""
 
 import numpy as np
+import torch
 
 from torch_cases.case import case, normal, uniform
 
@@ -39,6 +40,19 @@ def at_kinks(function, peer=None, order=2, **theirs):
     )
 
 
+def hard_sigmoid(x):
+    """The values by its name; the slope there is 1/6 in single precision."""
+    return [
+        case("hard_sigmoid", "nn.functional.hardsigmoid", x, order=0),
+        case(
+            "hard_sigmoid",
+            "nn.functional.relu6(x + 3) / 6",
+            x,
+            as_theirs=lambda x: torch.nn.functional.relu6(x + 3) / 6,
+        ),
+    ]
+
+
 def over_axis(function, peer, shapes_and_axes=None):
     pairs = shapes_and_axes or [
         ((3, 4), 1),
@@ -64,7 +78,6 @@ CASES = [
     at_kinks("elu", order=1),
     at_kinks("selu", order=1),
     at_kinks("softsign", order=1),
-    at_kinks("hard_sigmoid", "hardsigmoid"),
     at_kinks("hard_tanh", "hardtanh"),
     at_kinks("relu6"),
     *[c for f in ("sigmoid", "sigmoid_simple") for c in plain(f, "sigmoid")],
@@ -80,7 +93,11 @@ CASES = [
     *plain("mish"),
     *plain("softplus", theirs={"threshold": 100}),
     *plain("softsign"),
-    *plain("hard_sigmoid", "hardsigmoid"),
+    *[
+        c
+        for x in (np.arange(-7.0, 8), normal(3, 4), wide(2, 3, 5))
+        for c in hard_sigmoid(x)
+    ],
     *plain("hard_tanh", "hardtanh"),
     *plain("relu6"),
     *[

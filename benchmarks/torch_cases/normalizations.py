@@ -93,20 +93,27 @@ def fixed_batch_norm(*shape):
     ]
 
 
-def rows(function, *shape, affine=2):
-    """Over the last axis, with up to two parameters."""
+def layer_norm(*shape, affine=True):
     D = shape[-1]
     return case(
-        function,
-        f"nn.functional.{function}",
+        "layer_norm",
+        "nn.functional.layer_norm",
         normal(*shape),
-        *[positive(D), normal(D)][:affine],
-        as_ours=lambda x, *p: (
-            getattr(F, function)(x, *(p or [None] * 0), eps=EPS)
-            if function == "rms_norm" or p
-            else F.layer_norm(x, None, None, eps=EPS)
-        ),
-        as_theirs=lambda x, *p: getattr(nn, function)(x, (D,), *p, eps=EPS),
+        *([positive(D), normal(D)] if affine else []),
+        as_ours=lambda x, gamma=None, beta=None: F.layer_norm(x, gamma, beta, EPS),
+        as_theirs=lambda x, *p: nn.layer_norm(x, (D,), *p, eps=EPS),
+    )
+
+
+def rms_norm(*shape, affine=True):
+    D = shape[-1]
+    return case(
+        "rms_norm",
+        "nn.functional.rms_norm",
+        normal(*shape),
+        *([positive(D)] if affine else []),
+        as_ours=lambda x, gamma=None: F.rms_norm(x, gamma, EPS),
+        as_theirs=lambda x, gamma=None: nn.rms_norm(x, (D,), gamma, EPS),
     )
 
 
@@ -147,13 +154,13 @@ CASES = [
     batch_norm_in_test_mode(4, 3, 5, 2),
     *fixed_batch_norm(5, 3),
     *fixed_batch_norm(4, 3, 5, 2),
-    rows("layer_norm", 4, 5),
-    rows("layer_norm", 2, 3, 7),
-    rows("layer_norm", 5),
-    rows("layer_norm", 4, 5, affine=0),
-    rows("rms_norm", 4, 5, affine=1),
-    rows("rms_norm", 2, 3, 7, affine=1),
-    rows("rms_norm", 4, 5, affine=0),
+    layer_norm(4, 5),
+    layer_norm(2, 3, 7),
+    layer_norm(5),
+    layer_norm(4, 5, affine=False),
+    rms_norm(4, 5),
+    rms_norm(2, 3, 7),
+    rms_norm(4, 5, affine=False),
     groups(3, 4),
     groups(3, 4, 5),
     groups(3, 6, 3, 2, num_groups=3),

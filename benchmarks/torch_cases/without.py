@@ -1,7 +1,16 @@
 """Functions that torch has nothing to compare with, and why."""
 
+METRIC = "a measure without gradient; torch itself has none"
+
 WITHOUT = {
-    "accuracy": "torch itself has no metrics",
-    "sinusoidal_encoding": "torch has no encoding of positions, and x + a table of "
+    "accuracy": METRIC,
+    "confusion_matrix": METRIC,
+    "f1_score": METRIC,
+    "perplexity": METRIC,
+    "precision": METRIC,
+    "r2_score": METRIC,
+    "recall": METRIC,
+    "sinusoidal_encoding": "torch has no encoding of positions, and x plus a table of "
     "constants is all there is to compare",
+    "top_k_accuracy": METRIC,
 }

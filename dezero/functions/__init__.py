@@ -14,6 +14,7 @@ from dezero.functions.activation import (
     Sigmoid,
     Softplus,
     elu,
+    glu,
     leaky_relu,
     relu,
     sigmoid,
@@ -75,17 +76,20 @@ from dezero.functions.batch_normalization import (
     batch_nrom,
     fixed_batch_norm,
 )
+from dezero.functions.binary import (
+    BinaryCrossEntropy,
+    SigmoidCrossEntropy,
+    binary_cross_entropy,
+    binary_cross_entropy_simple,
+    focal,
+    sigmoid_cross_entropy,
+    sigmoid_cross_entropy_simple,
+)
 from dezero.functions.broadcasting import BroadcastTo, SumTo, broadcast_to, sum_to
 from dezero.functions.checkpointing import Checkpoint, checkpoint
 from dezero.functions.classification import (
-    BinaryCrossEntropy,
-    SigmoidCrossEntropy,
     SoftmaxCrossEntropy,
     SoftmaxCrossEntropyGrad,
-    binary_cross_entropy,
-    binary_cross_entropy_simple,
-    sigmoid_cross_entropy,
-    sigmoid_cross_entropy_simple,
     softmax_cross_entropy,
     softmax_cross_entropy_simple,
 )
@@ -100,6 +104,7 @@ from dezero.functions.comparison import (
     minimum,
     where,
 )
+from dezero.functions.confusion import confusion_matrix, f1_score, precision, recall
 from dezero.functions.convolution import (
     Conv1d,
     Conv1dGradW,
@@ -129,7 +134,7 @@ from dezero.functions.determinants import (
 from dezero.functions.dtypes import Cast, cast
 from dezero.functions.einstein import Einsum, einsum
 from dezero.functions.elementary import Abs, Cbrt, Sign, Sqrt, abs, cbrt, sign, sqrt
-from dezero.functions.evaluation import accuracy
+from dezero.functions.evaluation import accuracy, perplexity, r2_score, top_k_accuracy
 from dezero.functions.exponential import (
     Exp,
     Exp2,
@@ -160,7 +165,7 @@ from dezero.functions.extremes import (
     min,
 )
 from dezero.functions.gated import GRU, LSTM, gru, gru_cell, lstm, lstm_cell
-from dezero.functions.gaussian import GELU, GELUGrad, gelu
+from dezero.functions.gaussian_error import GELU, GELUGrad, gelu
 from dezero.functions.hyperbolic import (
     ArcCosh,
     ArcSinh,
@@ -192,6 +197,7 @@ from dezero.functions.joining import (
     stack,
     vstack,
 )
+from dezero.functions.labels import nll_loss
 from dezero.functions.linalg import (
     Linear,
     MatMul,
@@ -206,9 +212,12 @@ from dezero.functions.linalg import (
 from dezero.functions.lookup import embed_id, one_hot, take, take_along_axis
 from dezero.functions.loss import (
     MeanSquaredError,
+    huber,
+    mean_absolute_error,
     mean_squared_error,
     mean_squared_error_simple,
 )
+from dezero.functions.margins import cosine_embedding_loss, hinge, triplet_margin
 from dezero.functions.max_pooling import (
     Pooling,
     PoolingGrad,
@@ -216,7 +225,7 @@ from dezero.functions.max_pooling import (
     pooling,
     pooling_simple,
 )
-from dezero.functions.noise import Dropout, dropout
+from dezero.functions.noise import Dropout, dropout, dropout2d, gaussian_noise
 from dezero.functions.normalization import (
     group_norm,
     instance_norm,
@@ -234,6 +243,7 @@ from dezero.functions.probabilities import (
     softmax,
     softmax_simple,
 )
+from dezero.functions.rectifiers import PReLU, mish, prelu, selu
 from dezero.functions.recurrence import Recurrence
 from dezero.functions.recurrent import RNN, rnn, rnn_cell
 from dezero.functions.reduction import Mean, Sum, all, any, mean, sum
@@ -244,6 +254,7 @@ from dezero.functions.resampling import (
     pixel_shuffle,
     pixel_unshuffle,
 )
+from dezero.functions.sampling import OneHotOfMax, gaussian, gumbel_softmax
 from dezero.functions.shape import (
     Reshape,
     expand_dims,
@@ -252,7 +263,16 @@ from dezero.functions.shape import (
     reshape,
     squeeze,
 )
+from dezero.functions.similarity import cosine_similarity, kl_divergence
 from dezero.functions.special import Erf, Erfc, erf, erfc
+from dezero.functions.squashing import (
+    HardTanh,
+    Softsign,
+    hard_sigmoid,
+    hard_tanh,
+    relu6,
+    softsign,
+)
 from dezero.functions.standardizing import Standardize
 from dezero.functions.statistics import Std, Var, average, std, var
 from dezero.functions.trigonometric import (
@@ -305,12 +325,15 @@ __all__ = [
     "clip",
     "col2im",
     "concatenate",
+    "confusion_matrix",
     "conv1d",
     "conv2d",
     "conv2d_simple",
     "conv3d",
     "cos",
     "cosh",
+    "cosine_embedding_loss",
+    "cosine_similarity",
     "cumprod",
     "cumsum",
     "deconv1d",
@@ -322,6 +345,7 @@ __all__ = [
     "div",
     "dot",
     "dropout",
+    "dropout2d",
     "einsum",
     "elu",
     "embed_id",
@@ -331,24 +355,35 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "f1_score",
     "fixed_batch_norm",
     "flatten",
     "flip",
     "floor_divide",
+    "focal",
+    "gaussian",
+    "gaussian_noise",
     "gelu",
     "get_item",
     "global_average_pooling",
     "global_max_pooling",
+    "glu",
     "group_norm",
     "gru",
     "gru_cell",
+    "gumbel_softmax",
+    "hard_sigmoid",
+    "hard_tanh",
+    "hinge",
     "hstack",
+    "huber",
     "hypot",
     "im2col",
     "inner",
     "instance_norm",
     "interpolate",
     "inv",
+    "kl_divergence",
     "layer_norm",
     "leaky_relu",
     "linear",
@@ -366,29 +401,38 @@ __all__ = [
     "max",
     "maximum",
     "mean",
+    "mean_absolute_error",
     "mean_squared_error",
     "mean_squared_error_simple",
     "min",
     "minimum",
+    "mish",
     "mod",
     "moveaxis",
     "mul",
     "neg",
+    "nll_loss",
     "norm",
     "normalize",
     "one_hot",
     "outer",
     "pad",
+    "perplexity",
     "pixel_shuffle",
     "pixel_unshuffle",
     "pooling",
     "pooling_simple",
     "pow",
+    "precision",
+    "prelu",
     "prod",
+    "r2_score",
     "ravel",
     "rdiv",
+    "recall",
     "reciprocal",
     "relu",
+    "relu6",
     "repeat",
     "reshape",
     "rms_norm",
@@ -400,6 +444,7 @@ __all__ = [
     "rsub",
     "scaled_dot_product_attention",
     "scatter_add",
+    "selu",
     "sigmoid",
     "sigmoid_cross_entropy",
     "sigmoid_cross_entropy_simple",
@@ -415,6 +460,7 @@ __all__ = [
     "softmax_cross_entropy_simple",
     "softmax_simple",
     "softplus",
+    "softsign",
     "solve",
     "sort",
     "split",
@@ -433,9 +479,11 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "top_k_accuracy",
     "trace",
     "transpose",
     "tril",
+    "triplet_margin",
     "triu",
     "var",
     "vstack",

@@ -5,10 +5,13 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.cuda import Array
+from dezero.functions.arguments import as_number
 from dezero.functions.comparison import where
 from dezero.functions.dtypes import as_floating, wide
 from dezero.functions.exponential import exp
+from dezero.functions.joining import split
 from dezero.functions.safe import SafeMul
+from dezero.functions.shape import as_axis
 
 __all__ = [
     "ELU",
@@ -17,6 +20,7 @@ __all__ = [
     "Sigmoid",
     "Softplus",
     "elu",
+    "glu",
     "leaky_relu",
     "relu",
     "sigmoid",
@@ -92,15 +96,6 @@ def relu(x: ArrayLike) -> Variable:
     return ReLU()(x)
 
 
-def _number(function: str, name: str, value: float) -> float:
-    # float(variable) would work, and leave it without a gradient.
-    if not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(
-            f"{function}: expected a number as {name}, got {type(value).__name__}"
-        )
-    return float(value)
-
-
 class LeakyReLU(Function):
     reads_inputs = False
     reads_outputs = False
@@ -134,7 +129,7 @@ def leaky_relu(x: ArrayLike, slope: float = 0.2) -> Variable:
     Raises:
         TypeError: ``slope`` is no number.
     """
-    return LeakyReLU(_number("leaky_relu", "slope", slope))(x)
+    return LeakyReLU(as_number("leaky_relu", "slope", slope))(x)
 
 
 class ELU(Function):
@@ -173,10 +168,7 @@ def elu(x: ArrayLike, alpha: float = 1.0) -> Variable:
         TypeError: ``alpha`` is no number.
         ValueError: ``alpha`` is negative.
     """
-    alpha = _number("elu", "alpha", alpha)
-    if not alpha >= 0:
-        raise ValueError(f"elu: expected alpha >= 0, got {alpha:g}")
-    return ELU(alpha)(x)
+    return ELU(as_number("elu", "alpha", alpha, low=0))(x)
 
 
 class Softplus(Function):
@@ -231,3 +223,28 @@ def silu(x: ArrayLike) -> Variable:
     """
     x = as_variable(x)
     return x * sigmoid(x)
+
+
+def glu(x: ArrayLike, axis: int = -1) -> Variable:
+    """Gated linear unit ``y = a * sigmoid(b)``, a and b the two halves of ``x``.
+
+    Dauphin, Fan, Auli, Grangier 2016, arXiv:1612.08083.
+
+    Args:
+        x: Any shape of an even size along ``axis``.
+        axis: The axis to halve.
+
+    Returns:
+        Variable of half the size of ``x`` along ``axis``.
+
+    Raises:
+        ValueError: The size is odd, or there is no such axis.
+    """
+    x = as_variable(x)
+    axis = as_axis("glu", axis, x.shape)
+    if x.shape[axis] % 2:
+        raise ValueError(
+            f"glu: expected an even size along axis {axis}, got x of shape {x.shape}"
+        )
+    a, b = split(x, 2, axis)
+    return a * sigmoid(b)

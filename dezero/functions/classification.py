@@ -1,98 +1,32 @@
-"""Losses of classification: one class out of C, or yes and no."""
+"""Cross-entropy of classification: one class out of C, or a probability of each."""
 
-import math
 from typing import Any
-
-import numpy as np
 
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
-from dezero.cuda import Array
-from dezero.functions.activation import sigmoid, softplus_tail
-from dezero.functions.comparison import where
+from dezero.functions.arguments import as_number
 from dezero.functions.dtypes import as_floating, cast, sum_dtype
-from dezero.functions.exponential import log
 from dezero.functions.indexing import get_item
-from dezero.functions.loss import batch_size, floating_pair, mean_over_batch
+from dezero.functions.labels import (
+    by_rows,
+    class_labels,
+    labels_below,
+    rows_that_count,
+    summed_up,
+    weights_of_classes,
+)
+from dezero.functions.loss import check_reduction, mean_over_batch, reduced
 from dezero.functions.probabilities import below_max, log_softmax, softmax
-from dezero.functions.reduction import sum
-from dezero.functions.shape import reshape
+from dezero.functions.reduction import mean, sum
+from dezero.functions.safe import SafeMul
+from dezero.functions.shape import as_axis, reshape
 
 __all__ = [
-    "BinaryCrossEntropy",
-    "SigmoidCrossEntropy",
     "SoftmaxCrossEntropy",
     "SoftmaxCrossEntropyGrad",
-    "binary_cross_entropy",
-    "binary_cross_entropy_simple",
-    "sigmoid_cross_entropy",
-    "sigmoid_cross_entropy_simple",
     "softmax_cross_entropy",
     "softmax_cross_entropy_simple",
 ]
-
-# =============================================================================
-# Targets
-# =============================================================================
-
-
-def class_ids(function: str, x: Variable, t: ArrayLike) -> Array:
-    """The N integers of ``t``, one per row of scores ``x`` (N, C).
-
-    Raises:
-        TypeError: ``t`` holds no integers.
-        ValueError: ``x`` is no matrix of at least one row, or ``t`` has not N elements.
-    """
-    if x.ndim != 2 or not x.size:
-        raise ValueError(
-            f"{function}: expected scores of shape (N, C) with N and C > 0, got "
-            f"{x.shape}"
-        )
-    ids = as_variable(t).data
-    if ids.dtype.kind not in "iu":
-        raise TypeError(
-            f"{function}: expected integer class ids as t, got dtype {ids.dtype}"
-        )
-    if ids.size != len(x):
-        raise ValueError(
-            f"{function}: expected one class id per row of scores of shape {x.shape}, "
-            f"got t of shape {ids.shape}"
-        )
-    return ids.ravel()
-
-
-def _labels(function: str, x: Variable, t: ArrayLike) -> Array:
-    """:func:`class_ids`, each checked to name one of C classes."""
-    ids = class_ids(function, x, t)
-    C = x.shape[1]
-    for label in (ids.min(), ids.max()):
-        # A negative index would silently name a class from the end.
-        if not 0 <= label < C:
-            raise ValueError(
-                f"{function}: expected labels in [0, {C}) for {C} classes, got {label}"
-            )
-    return ids
-
-
-def _with_targets(
-    function: str, x: ArrayLike, t: ArrayLike
-) -> tuple[Variable, Variable]:
-    """``x`` and targets of its shape and dtype; (N,) may stand beside (N, 1)."""
-    x, t = floating_pair(x, t)
-    t = cast(t, x.dtype)  # double precision of targets says nothing about the loss
-    if x.ndim != t.ndim and x.size == t.size:
-        t = reshape(t, x.shape)
-    if x.shape != t.shape:
-        raise ValueError(
-            f"{function}: expected t of shape {x.shape}, as x has, got {t.shape}"
-        )
-    batch_size(function, x)
-    return x, t
-
-
-# =============================================================================
-# One class out of C
-# =============================================================================
 
 
 class SoftmaxCrossEntropy(Function):
@@ -101,6 +35,9 @@ class SoftmaxCrossEntropy(Function):
 
     # Softmax is their quotient: for the first derivative, which derives from x again.
     exps_and_sums: Any = None
+
+    def __init__(self, each=False):
+        self.each = each  # a loss per row, not their mean
 
     def forward(self, x, t):
         xp = cuda.get_array_module(x)
@@ -111,6 +48,8 @@ class SoftmaxCrossEntropy(Function):
         total = z.sum(axis=1, keepdims=True, dtype=sum_dtype(x))
         self.exps_and_sums = z, total
         y = xp.log(total)[:, 0] - picked
+        if self.each:
+            return y.astype(x.dtype, copy=False)
         return mean_over_batch(y.sum(), len(t), x.dtype)
 
     def backward(self, gy):
@@ -123,7 +62,7 @@ class SoftmaxCrossEntropy(Function):
 
 
 class SoftmaxCrossEntropyGrad(Function):
-    """``(softmax(x) - one_hot(t)) * gy / N``."""
+    """``(softmax(x) - one_hot(t)) * gy / N``, or ``* gy`` with a gy for each row."""
 
     reads_outputs = False
     fresh_gradients = True
@@ -134,176 +73,163 @@ class SoftmaxCrossEntropyGrad(Function):
     def forward(self, x, gy, t):
         xp = cuda.get_array_module(x)
         t = t.ravel()
-        scale = gy / len(t)
-        gx = self.z * (scale / self.total).astype(self.z.dtype, copy=False)
+        scale = gy if gy.ndim else gy / len(t)
+        by_row = scale[:, None] if gy.ndim else scale
+        gx = self.z * (by_row / self.total).astype(self.z.dtype, copy=False)
         gx[xp.arange(len(t)), t] -= scale
         return gx
 
     def backward(self, ggx):
         x, gy, t = self.inputs
         need_x, need_gy, _ = self.needs_grad
-        N = len(x)
         p = softmax(x)
         weighted = sum(ggx * p, 1, keepdims=True)
         gx = ggy = None
         if need_x:
-            gx = p * (ggx - weighted) * (gy / N)
+            scale = reshape(gy, (-1, 1)) if gy.ndim else gy / len(x)
+            gx = p * (ggx - weighted) * scale
         if need_gy:
-            rows = cuda.get_array_module(x).arange(N)
-            ggy = (sum(weighted) - sum(get_item(ggx, (rows, t.data.ravel())))) / N
+            rows = cuda.get_array_module(x).arange(len(x))
+            picked = get_item(ggx, (rows, t.data.ravel()))
+            if gy.ndim:
+                ggy = reshape(weighted, gy.shape) - picked
+            else:
+                ggy = (sum(weighted) - sum(picked)) / len(x)
         return gx, ggy, None
 
 
-def softmax_cross_entropy(x: ArrayLike, t: ArrayLike) -> Variable:
-    """Mean of ``-log(softmax(x)[i, t[i]])`` over the batch, by the scores ``x``.
+def softmax_cross_entropy(
+    x: ArrayLike,
+    t: ArrayLike,
+    class_weights: ArrayLike | None = None,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+    axis: int = 1,
+) -> Variable:
+    """Mean of ``-log(softmax(x)[i, t[i]])`` over the labels, by the scores ``x``.
 
     Computed from the scores, so no logarithm of a probability 0 is taken.
 
+    With class weights w the mean is ``sum(w[t] * loss) / sum(w[t])``, as in PyTorch.
+    Labels that are ignored count in neither sum and have no gradient; if nothing is
+    left to count, the loss is 0. Label smoothing by e mixes each target with all C
+    classes alike, ``(1 - e) * one_hot(t) + e / C``: Szegedy et al. 2015,
+    arXiv:1512.00567.
+
+    Targets may also be probabilities p: the loss is ``-sum(w * p * log(softmax(x)))``
+    along the axis of classes, and the mean is over all positions, weights or not.
+
     Args:
-        x: (N, C), any real numbers.
-        t: N integers in [0, C), in any shape. No gradient goes there.
+        x: (N, C), or (N, C, ...) for a label at each position; any real numbers.
+        t: Integers in [0, C): for (N, C) in any shape of N elements, else of the shape
+            of ``x`` without the axis of classes, or with size 1 there. No gradient goes
+            there. Or probabilities, floating and of the shape of ``x``.
+        class_weights: (C,) numbers; no gradient goes there.
+        ignore_label: The label that stands for none.
+        label_smoothing: The share e of the other classes, in [0, 1].
+        reduction: "mean", "sum", or "none" for the loss of each label.
+        axis: The axis of the classes.
 
     Returns:
-        Variable of shape ().
+        Variable of shape (); with "none", of the shape of ``x`` without ``axis``, 0
+        where the label was ignored.
 
     Raises:
-        TypeError: ``t`` holds no integers.
-        ValueError: ``x`` is no matrix, ``t`` has not N elements, a label is negative or
-            not below C, or N is 0.
+        TypeError: ``t`` holds neither integers nor probabilities of the shape of ``x``,
+            or ``label_smoothing`` is no number.
+        ValueError: The shapes do not fit, there are no scores, a label is negative or
+            not below C, ``label_smoothing`` is out of range, there is no such axis or
+            reduction, or ``ignore_label`` is given with probabilities.
     """
-    x = as_variable(x)
-    labels = _labels("softmax_cross_entropy", x, t)
-    return SoftmaxCrossEntropy()(x, as_variable(labels))
+    x, t = as_variable(x), as_variable(t)
+    no_options = class_weights is ignore_label is None and not label_smoothing
+    if no_options and reduction == "mean" and axis == 1 and x.ndim == 2 and t.ndim == 1:
+        # What most training asks for: the questions below would take 5 % of its time.
+        labels = class_labels("softmax_cross_entropy", x, t)
+        return SoftmaxCrossEntropy()(x, as_variable(labels))
+    return cross_entropy(
+        "softmax_cross_entropy",
+        x,
+        t,
+        class_weights,
+        ignore_label,
+        label_smoothing,
+        reduction,
+        axis,
+    )
+
+
+def cross_entropy(
+    function: str,
+    x: ArrayLike,
+    t: ArrayLike,
+    class_weights: ArrayLike | None,
+    ignore_label: int | None,
+    smoothing: float,
+    reduction: str,
+    axis: int,
+) -> Variable:
+    """:func:`softmax_cross_entropy`, for the function that messages shall name."""
+    x, t = as_variable(x), as_variable(t)
+    check_reduction(function, reduction)
+    if smoothing != 0:
+        smoothing = as_number(function, "label_smoothing", smoothing, low=0)
+        if smoothing > 1:
+            raise ValueError(
+                f"{function}: expected label_smoothing in [0, 1], got {smoothing:g}"
+            )
+    if t.dtype.kind == "f" and t.shape == x.shape and x.size:
+        if ignore_label is not None:
+            raise ValueError(
+                f"{function}: expected integer labels as t beside ignore_label, got "
+                "probabilities"
+            )
+        i = as_axis(function, axis, x.shape)
+        t = cast(t, x.dtype if x.dtype.kind == "f" else t.dtype)
+        losses = _of_probabilities(function, x, t, class_weights, smoothing, i)
+        return reduced(losses, reduction, losses.size)
+    rows, ids, shape = by_rows(function, x, t, axis)
+    C = rows.shape[1]
+    plain = class_weights is None and not smoothing and reduction == "mean"
+    rows, ids, counted = rows_that_count(rows, ids, ignore_label)
+    labels = as_variable(labels_below(function, ids, C))
+    if plain and len(ids):
+        return SoftmaxCrossEntropy()(rows, labels)
+    losses = SoftmaxCrossEntropy(each=True)(rows, labels)
+    weights = of_classes = weights_of_classes(function, class_weights, x, C)
+    if weights is not None:
+        weights = weights[ids]
+        losses = losses * weights
+    if smoothing:
+        log_p = log_softmax(rows)
+        others = mean(log_p if of_classes is None else log_p * of_classes, 1)
+        losses = losses * (1 - smoothing) - others * smoothing
+    return summed_up(losses, weights, counted, shape, reduction)
+
+
+def _of_probabilities(
+    function: str,
+    x: Variable,
+    t: Variable,
+    class_weights: Any,
+    smoothing: float,
+    axis: int,
+) -> Variable:
+    """Cross-entropy of :func:`softmax` along ``axis`` by targets of the same shape."""
+    C = x.shape[axis]
+    weights = weights_of_classes(function, class_weights, x, C)
+    if smoothing:
+        t = t * (1 - smoothing) + smoothing / C
+    if weights is not None:
+        t = t * weights.reshape((C,) + (1,) * (x.ndim - 1 - axis))
+    # A class of probability 0 adds nothing, even if its score is -inf.
+    return -sum(SafeMul()(t, log_softmax(x, axis)), axis)
 
 
 def softmax_cross_entropy_simple(x: ArrayLike, t: ArrayLike) -> Variable:
     """:func:`softmax_cross_entropy` put together from functions, to read."""
     x = as_variable(x)
-    labels = _labels("softmax_cross_entropy_simple", x, t)
+    labels = class_labels("softmax_cross_entropy_simple", x, t)
     rows = cuda.get_array_module(x).arange(len(x))
     return -sum(get_item(log_softmax(x), (rows, labels))) / len(x)
-
-
-# =============================================================================
-# Yes or no
-# =============================================================================
-
-
-class SigmoidCrossEntropy(Function):
-    reads_outputs = False
-    fresh_gradients = True
-
-    def forward(self, x, t):
-        xp = cuda.get_array_module(x)
-        x = as_floating(x)
-        y = softplus_tail(x)
-        # max(x, 0) - x * t is exactly 0 for a sure and right answer: add it as a whole.
-        y += xp.maximum(x, 0) - x * t
-        return mean_over_batch(
-            y.sum(dtype=sum_dtype(y)), len(x) if x.ndim else 1, x.dtype
-        )
-
-    def backward(self, gy):
-        x, t = self.inputs
-        need_x, need_t = self.needs_grad
-        g = gy / len(x) if x.ndim else gy
-        return (sigmoid(x) - t) * g if need_x else None, -x * g if need_t else None
-
-
-def sigmoid_cross_entropy(x: ArrayLike, t: ArrayLike) -> Variable:
-    """:func:`binary_cross_entropy` of ``sigmoid(x)``, safe for scores of any size.
-
-    ``y = sum(max(x, 0) - x * t + log(1 + exp(-|x|))) / len(x)``.
-
-    Args:
-        x: (N, ...), any real numbers.
-        t: Targets in [0, 1], usually integers 0 and 1, of the shape of ``x``; with
-            another number of axes but as many elements they are reshaped.
-
-    Returns:
-        Variable of shape () and the dtype of ``x``.
-
-    Raises:
-        ValueError: The shapes do not fit, or N is 0.
-    """
-    return SigmoidCrossEntropy()(*_with_targets("sigmoid_cross_entropy", x, t))
-
-
-def sigmoid_cross_entropy_simple(x: ArrayLike, t: ArrayLike) -> Variable:
-    """:func:`sigmoid_cross_entropy` by way of probabilities: only for scores near 0."""
-    x, t = _with_targets("sigmoid_cross_entropy_simple", x, t)
-    return binary_cross_entropy_simple(sigmoid(x), t)
-
-
-class BinaryCrossEntropy(Function):
-    reads_outputs = False
-    fresh_gradients = True
-
-    def forward(self, p, t):
-        xp = cuda.get_array_module(p)
-        p = as_floating(p)
-        least = np.log(np.finfo(p.dtype).tiny)
-        with np.errstate(divide="ignore"):  # log(0) is raised to the least one
-            yes = xp.maximum(xp.log(p), least)
-            no = xp.maximum(xp.log1p(-p), least)
-        y = t * yes + (1 - t) * no
-        return mean_over_batch(
-            -y.sum(dtype=sum_dtype(p)), len(p) if p.ndim else 1, p.dtype
-        )
-
-    def backward(self, gy):
-        p, t = self.inputs
-        need_p, need_t = self.needs_grad
-        g = gy / len(p) if p.ndim else gy
-        # A probability below the smallest number is held there: it has no slope.
-        tiny = float(np.finfo(p.dtype).tiny)
-        yes, no = p, 1 - p
-        has_yes, has_no = yes.data >= tiny, no.data >= tiny
-        # Where it is held, 1 takes its place: the slopes of 1 / p are out of range.
-        yes, no = where(has_yes, yes, 1), where(has_no, no, 1)
-        gp = gt = None
-        if need_p:
-            gp = where(has_no, (1 - t) / no, (1 - t) / tiny)
-            gp = (gp - where(has_yes, t / yes, t / tiny)) * g
-        if need_t:
-            least = math.log(tiny)
-            gt = where(has_no, log(no), least) - where(has_yes, log(yes), least)
-            gt = gt * g
-        return gp, gt
-
-
-def binary_cross_entropy(p: ArrayLike, t: ArrayLike) -> Variable:
-    """``y = -sum(t * log(p) + (1 - t) * log(1 - p)) / len(t)`` of probabilities ``p``.
-
-    At ``p = 0`` and ``p = 1``, where a logarithm or its slope is infinite, ``p`` or
-    ``1 - p`` counts as the smallest normal number of the dtype (1e-38 in single
-    precision): value and gradient are finite. :func:`sigmoid_cross_entropy` takes
-    scores and needs no such care.
-
-    Args:
-        p: (N, ...), numbers in [0, 1].
-        t: Targets in [0, 1], usually integers 0 and 1, of the shape of ``p``; with
-            another number of axes but as many elements they are reshaped.
-
-    Returns:
-        Variable of shape () and the dtype of ``p``.
-
-    Raises:
-        ValueError: The shapes do not fit, N is 0, or an element of ``p`` is outside
-            [0, 1].
-    """
-    p, t = _with_targets("binary_cross_entropy", p, t)
-    for value in (p.data.min(), p.data.max()) if p.size else ():
-        if value < 0 or value > 1:
-            raise ValueError(
-                f"binary_cross_entropy: expected probabilities in [0, 1], got {value}; "
-                "sigmoid_cross_entropy takes scores"
-            )
-    return BinaryCrossEntropy()(p, t)
-
-
-def binary_cross_entropy_simple(p: ArrayLike, t: ArrayLike) -> Variable:
-    """:func:`binary_cross_entropy` as its formula says: not for ``p`` of 0 or 1."""
-    p, t = _with_targets("binary_cross_entropy_simple", p, t)
-    N = batch_size("binary_cross_entropy_simple", p)
-    return -sum(t * log(p) + (1 - t) * log(1 - p)) / N

@@ -5,9 +5,10 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Config, Function, Variable, as_variable
 from dezero.cuda import Array
+from dezero.functions.arguments import as_number
 from dezero.functions.safe import SafeMul
 
-__all__ = ["Dropout", "dropout"]
+__all__ = ["Dropout", "dropout", "dropout2d", "gaussian_noise"]
 
 LEVELS = 1 << 16  # of a random number of 16 bits, which is fast to draw and exact
 
@@ -68,16 +69,77 @@ def dropout(x: ArrayLike, dropout_ratio: float = 0.5) -> Variable:
         TypeError: ``dropout_ratio`` is no number.
         ValueError: ``dropout_ratio`` is outside [0, 1].
     """
-    if not isinstance(dropout_ratio, (int, float, np.integer, np.floating)):
-        raise TypeError(
-            "dropout: expected a number as dropout_ratio, "
-            f"got {type(dropout_ratio).__name__}"
-        )
-    if not 0 <= dropout_ratio <= 1:
-        raise ValueError(
-            f"dropout: expected dropout_ratio in [0, 1], got {dropout_ratio}"
-        )
+    dropout_ratio = _ratio("dropout", dropout_ratio)
     x = as_variable(x)
     if not Config.train or dropout_ratio == 0:
         return x
     return Dropout(dropout_ratio)(x)
+
+
+def _ratio(function: str, dropout_ratio: float) -> float:
+    ratio = as_number(function, "dropout_ratio", dropout_ratio)
+    if not 0 <= ratio <= 1:
+        raise ValueError(f"{function}: expected dropout_ratio in [0, 1], got {ratio:g}")
+    return ratio
+
+
+def dropout2d(x: ArrayLike, dropout_ratio: float = 0.5) -> Variable:
+    """:func:`dropout` of whole channels: each map ``x[n, c]`` is kept or set to 0.
+
+    For feature maps, where the neighbours of a dropped pixel would give it away.
+    Tompson, Goroshin, Jain, LeCun, Bregler 2014, arXiv:1411.4280.
+
+    Args:
+        x: (N, C, ...).
+        dropout_ratio: The share to drop, in [0, 1].
+
+    Returns:
+        Variable of the shape of ``x``; ``x`` itself in test mode.
+
+    Raises:
+        TypeError: ``dropout_ratio`` is no number.
+        ValueError: ``dropout_ratio`` is outside [0, 1], or ``x`` has no axis of
+            channels.
+    """
+    ratio = _ratio("dropout2d", dropout_ratio)
+    x = as_variable(x)
+    if x.ndim < 2:
+        raise ValueError(
+            f"dropout2d: expected x of shape (N, C, ...), got shape {x.shape}"
+        )
+    if not Config.train or ratio == 0:
+        return x
+    xp = cuda.get_array_module(x)
+    dtype = x.dtype if x.dtype.kind == "f" else np.float64
+    ones = xp.ones(x.shape[:2] + (1,) * (x.ndim - 2), dtype)
+    return SafeMul()(dropout(ones, ratio), x)
+
+
+def normal_like(x: Array) -> Array:
+    """Numbers drawn from N(0, 1), of the shape and floating dtype of ``x``."""
+    xp = cuda.get_array_module(x)
+    dtype = x.dtype if x.dtype.kind == "f" else np.float64
+    return xp.asarray(xp.random.standard_normal(x.shape), dtype=dtype)
+
+
+def gaussian_noise(x: ArrayLike, std: float) -> Variable:
+    """Add noise in training: ``y = x + std * e``, e drawn from N(0, 1) per element.
+
+    In test mode ``x`` passes unchanged. Random numbers follow ``np.random.seed``.
+
+    Args:
+        x: Any shape.
+        std: Standard deviation of the noise, a number >= 0.
+
+    Returns:
+        Variable of the shape of ``x``.
+
+    Raises:
+        TypeError: ``std`` is no number.
+        ValueError: ``std`` is negative.
+    """
+    std = as_number("gaussian_noise", "std", std, low=0)
+    x = as_variable(x)
+    if not Config.train or std == 0:
+        return x
+    return x + normal_like(x.data) * std

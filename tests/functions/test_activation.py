@@ -20,6 +20,16 @@ def numbers(name, *values):
     return lambda x: st.fixed_dictionaries({name: st.sampled_from(values)})
 
 
+def halved():
+    """Arrays of an even size along the last axis."""
+    return arrays(min_dims=1).map(lambda x: np.concatenate([x, 1 - x], -1))
+
+
+def glu(x, axis=-1):
+    a, b = np.split(x, 2, axis)
+    return a * sp.expit(b)
+
+
 CASES = [
     Case(F.sigmoid, arrays(), reference=sp.expit),
     Case(F.sigmoid_simple, arrays(), reference=sp.expit),
@@ -39,9 +49,26 @@ CASES = [
     ),
     Case(F.softplus, arrays(), reference=lambda x: np.logaddexp(x, 0)),
     Case(F.silu, arrays(), reference=lambda x: x * sp.expit(x)),
+    Case(F.glu, halved(), reference=glu, options=lambda x: st.just({})),
+    Case(
+        F.glu,
+        halved().map(lambda x: np.moveaxis(x, -1, 0)),
+        reference=glu,
+        options=lambda x: st.sampled_from([{"axis": 0}, {"axis": -x.ndim}]),
+    ),
 ]
 
 ERRORS = [
+    (
+        lambda: F.glu(np.ones((2, 3))),
+        ValueError,
+        r"glu: expected an even size along axis 1, got x of shape \(2, 3\)",
+    ),
+    (
+        lambda: F.glu(np.ones((2, 4)), 2),
+        ValueError,
+        r"glu: .* got axis 2 for an array of shape \(2, 4\)",
+    ),
     (lambda: F.elu(np.ones(3), -1), ValueError, r"elu: expected alpha >= 0, got -1"),
     (
         lambda: F.elu(np.ones(3), Variable(np.ones(3))),
@@ -172,3 +199,19 @@ def test_sigmoid_in_half_precision_has_its_smallest_values():
     assert y.dtype == np.float16
     expected = sp.expit(np.array([-16.0, -12, -11, 12])).astype(np.float16)
     assert y.data.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_glu_of_extreme_numbers(dtype):
+    x = Variable(np.array([[1e4, -1e4, 1e4, 1e4, -1e4, 0]], dtype))
+    y = F.glu(x)
+    y.backward()
+    np.testing.assert_array_equal(y.data, [[1e4, 0, 5e3]])
+    np.testing.assert_array_equal(x.grad.data, [[1, 0, 0.5, 0, 0, 2.5e3]])
+
+
+def test_glu_of_nothing():
+    x = Variable(np.zeros((0, 4)))
+    y = F.glu(x)
+    y.backward()
+    assert y.shape == (0, 2) and x.grad.shape == (0, 4)

@@ -1,4 +1,4 @@
-"""Losses of classification."""
+"""Cross-entropy by class ids and by probabilities."""
 
 import tracemalloc
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dezero.functions as F
 from dezero.core import Variable
-from dezero.testing import Case, arrays, between, integers_below, same_shape
+from dezero.testing import Case, arrays, between, integers_below, positive
 
 
 def labels(x):
@@ -18,68 +18,93 @@ def labels(x):
     return st.fixed_dictionaries({"t": ids})
 
 
-@st.composite
-def with_probabilities(draw, first):
-    (like,) = draw(same_shape(1))
-    return draw(first(shape=like.shape)), draw(between(0.0, 1.0, shape=like.shape))
-
-
-def probabilities(shape):
-    return between(0.1, 0.9, shape=shape)
-
-
-def batch(x):
-    return len(x) if x.ndim else 1
-
-
-def softmax_cross_entropy(x, t):
+def simple(x, t):
     return -np.mean(sp.log_softmax(x, 1)[np.arange(len(x)), t.ravel()])
 
 
-def sigmoid_cross_entropy(x, t):
-    return binary_cross_entropy(sp.expit(x), t)
+REDUCTIONS = st.sampled_from(["mean", "sum", "none"])
 
 
-def binary_cross_entropy(p, t):
-    return -np.sum(t * np.log(p) + (1 - t) * np.log(1 - p)) / batch(p)
+@st.composite
+def options(draw, x):
+    """Everything that :func:`F.softmax_cross_entropy` can be asked for."""
+    axis = draw(st.integers(-x.ndim, x.ndim - 1))
+    C = x.shape[axis]
+    shape = np.delete(x.shape, axis)
+    return {
+        "t": draw(integers_below(C, tuple(shape))),
+        "class_weights": draw(st.none() | positive(shape=(C,))),
+        "ignore_label": draw(st.sampled_from([None, 0, 1, -1])),
+        "label_smoothing": draw(st.sampled_from([0, 0.1, 1.0])),
+        "reduction": draw(REDUCTIONS),
+        "axis": axis,
+    }
+
+
+def reference(x, t, class_weights, ignore_label, label_smoothing, reduction, axis):
+    """Label by label, as the docstring says."""
+    C, e = x.shape[axis], label_smoothing
+    log_p = np.moveaxis(sp.log_softmax(x, axis), axis, -1)
+    w = np.ones(C) if class_weights is None else class_weights
+    losses, total = np.zeros(t.shape), 0.0
+    for i in np.ndindex(t.shape):
+        if t[i] != ignore_label:
+            target = (1 - e) * (np.arange(C) == t[i]) + e / C
+            losses[i] = -np.sum(w * target * log_p[i])
+            total += w[t[i]]
+    return reduce(losses, reduction, total or 1)
+
+
+def reduce(losses, reduction, N):
+    return {"none": losses, "sum": np.sum(losses), "mean": np.sum(losses) / N}[
+        reduction
+    ]
+
+
+@st.composite
+def with_probabilities(draw):
+    x = draw(arrays(min_dims=2))
+    return x, draw(between(0.0, 1.0, shape=x.shape))
+
+
+@st.composite
+def options_of_probabilities(draw, x, t):
+    axis = draw(st.integers(-x.ndim, x.ndim - 1))
+    return {
+        "class_weights": draw(st.none() | positive(shape=(x.shape[axis],))),
+        "label_smoothing": draw(st.sampled_from([0, 0.1])),
+        "reduction": draw(REDUCTIONS),
+        "axis": axis,
+    }
+
+
+def of_probabilities(x, t, class_weights, label_smoothing, reduction, axis):
+    C = x.shape[axis]
+    x, t = np.moveaxis(x, axis, -1), np.moveaxis(t, axis, -1)
+    w = 1 if class_weights is None else class_weights
+    t = (1 - label_smoothing) * t + label_smoothing / C
+    losses = -np.sum(w * t * sp.log_softmax(x, -1), -1)
+    return reduce(losses, reduction, losses.size)
 
 
 scores = arrays(min_dims=2, max_dims=2)
 
 
 CASES = [
+    Case(F.softmax_cross_entropy, scores, reference=simple, options=labels),
     Case(
         F.softmax_cross_entropy,
-        scores,
-        reference=softmax_cross_entropy,
-        options=labels,
+        arrays(min_dims=1),
+        reference=reference,
+        options=options,
     ),
     Case(
-        F.softmax_cross_entropy_simple,
-        scores,
-        reference=softmax_cross_entropy,
-        options=labels,
+        F.softmax_cross_entropy,
+        with_probabilities(),
+        reference=of_probabilities,
+        options=options_of_probabilities,
     ),
-    Case(
-        F.sigmoid_cross_entropy,
-        with_probabilities(arrays),
-        reference=sigmoid_cross_entropy,
-    ),
-    Case(
-        F.sigmoid_cross_entropy_simple,
-        with_probabilities(arrays),
-        reference=sigmoid_cross_entropy,
-    ),
-    Case(
-        F.binary_cross_entropy,
-        with_probabilities(probabilities),
-        reference=binary_cross_entropy,
-    ),
-    Case(
-        F.binary_cross_entropy_simple,
-        with_probabilities(probabilities),
-        reference=binary_cross_entropy,
-    ),
+    Case(F.softmax_cross_entropy_simple, scores, reference=simple, options=labels),
 ]
 
 
@@ -133,63 +158,79 @@ ERRORS = [
         r"softmax_cross_entropy: .* N and C > 0, got \(0, 3\)",
     ),
     (
-        lambda: F.sigmoid_cross_entropy(zeros(3, 1), zeros(1, 3)),
+        lambda: F.softmax_cross_entropy(zeros(2, 3, 4), zeros(2, 3).astype(int)),
         ValueError,
-        r"sigmoid_cross_entropy: expected t of shape \(3, 1\), .* got \(1, 3\)",
+        r"softmax_cross_entropy: expected t of shape \(2, 4\) for scores of shape "
+        r"\(2, 3, 4\) with classes along axis 1, got \(2, 3\)",
     ),
     (
-        lambda: F.sigmoid_cross_entropy(zeros(0), zeros(0)),
+        lambda: F.softmax_cross_entropy(zeros(2, 3), classes(0, -1), ignore_label=-2),
         ValueError,
-        r"sigmoid_cross_entropy: .* one sample, got x of shape \(0,\)",
+        r"softmax_cross_entropy: .* in \[0, 3\) for 3 classes, got -1",
     ),
     (
-        lambda: F.sigmoid_cross_entropy_simple(zeros(3), zeros(2)),
+        lambda: F.softmax_cross_entropy(zeros(2, 3), classes(0, 3), ignore_label=0),
         ValueError,
-        r"sigmoid_cross_entropy_simple: expected t of shape \(3,\), .* got \(2,\)",
+        r"softmax_cross_entropy: .* in \[0, 3\) for 3 classes, got 3",
     ),
     (
-        lambda: F.binary_cross_entropy(zeros(3), zeros(2)),
+        lambda: F.softmax_cross_entropy(zeros(2, 3), classes(0, 1), zeros(2)),
         ValueError,
-        r"binary_cross_entropy: expected t of shape \(3,\), .* got \(2,\)",
+        r"softmax_cross_entropy: .* class_weights of shape \(3,\), .* got \(2,\)",
     ),
     (
-        lambda: F.binary_cross_entropy(np.array([0.5, 1.5]), zeros(2)),
+        lambda: F.softmax_cross_entropy(zeros(2, 3), zeros(2, 3), zeros(2)),
         ValueError,
-        r"binary_cross_entropy: .* in \[0, 1\], got 1\.5; sigmoid_cross_entropy",
+        r"softmax_cross_entropy: .* class_weights of shape \(3,\), .* got \(2,\)",
     ),
     (
-        lambda: F.binary_cross_entropy(np.array([-0.5, 0.5]), zeros(2)),
+        lambda: F.softmax_cross_entropy(zeros(2, 3), classes(0, 1), label_smoothing=2),
         ValueError,
-        r"binary_cross_entropy: .* in \[0, 1\], got -0\.5",
+        r"softmax_cross_entropy: expected label_smoothing in \[0, 1\], got 2",
     ),
     (
-        lambda: F.binary_cross_entropy_simple(zeros(0), zeros(0)),
+        lambda: F.softmax_cross_entropy(zeros(2, 3), classes(0, 1), label_smoothing=-1),
         ValueError,
-        r"binary_cross_entropy_simple: .* one sample, got x of shape \(0,\)",
+        r"softmax_cross_entropy: expected label_smoothing >= 0, got -1",
+    ),
+    (
+        lambda: F.softmax_cross_entropy(
+            zeros(2, 3), classes(0, 1), label_smoothing="0.1"
+        ),
+        TypeError,
+        r"softmax_cross_entropy: expected a number as label_smoothing, got str",
+    ),
+    (
+        lambda: F.softmax_cross_entropy(zeros(2, 3), classes(0, 1), reduction="max"),
+        ValueError,
+        r"softmax_cross_entropy: expected 'mean', 'sum' or 'none' .* got 'max'",
+    ),
+    (
+        lambda: F.softmax_cross_entropy(zeros(2, 3), zeros(2, 3), ignore_label=0),
+        ValueError,
+        r"softmax_cross_entropy: .* beside ignore_label, got probabilities",
+    ),
+    (
+        lambda: F.softmax_cross_entropy(zeros(2, 3, 4), zeros(2, 4)),
+        TypeError,
+        r"softmax_cross_entropy: expected integer class ids as t, got dtype float64",
+    ),
+    (
+        lambda: F.softmax_cross_entropy(zeros(2, 3, 4), classes(0, 1), axis=3),
+        ValueError,
+        r"softmax_cross_entropy: .* axis 3 for an array of shape \(2, 3, 4\)",
     ),
 ]
 
 
 rng = np.random.default_rng(0)
-X, P, T = rng.normal(size=(4, 3)), rng.uniform(0.2, 0.8, (4, 3)), rng.random((4, 3))
+X = rng.normal(size=(4, 3))
 IDS = np.array([0, 2, 1, 2])
 
 
-@pytest.mark.parametrize(
-    ("name", "arrays", "order"),
-    [
-        ("softmax_cross_entropy", (X,), 3),
-        ("sigmoid_cross_entropy", (X, T), 3),
-        ("binary_cross_entropy", (P, T), 3),
-    ],
-)
-def test_fused_equals_simple(derivatives, name, arrays, order):
-    fixed = (IDS,) if name == "softmax_cross_entropy" else ()
-
-    def found(f):
-        return derivatives(lambda *xs: f(*xs, *fixed), *arrays, order=order)
-
-    fused, simple = found(getattr(F, name)), found(getattr(F, name + "_simple"))
+def test_fused_equals_simple(derivatives):
+    fused = derivatives(lambda x: F.softmax_cross_entropy(x, IDS), X)
+    simple = derivatives(lambda x: F.softmax_cross_entropy_simple(x, IDS), X)
     for a, b in zip(fused, simple, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-13)
 
@@ -245,58 +286,6 @@ def test_softmax_cross_entropy_of_integer_scores():
     np.testing.assert_allclose(found, expected)
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-def test_sigmoid_cross_entropy_of_extreme_scores(dtype):
-    x = Variable(np.array([1e4, -1e4, 1e4, 20], dtype))
-    loss = F.sigmoid_cross_entropy(x, np.array([1, 0, 1, 1]))
-    loss.backward()
-    np.testing.assert_allclose(loss.data, np.exp(-20.0) / 4, rtol=1e-2, atol=1e-7)
-    np.testing.assert_allclose(x.grad.data, np.zeros(4), atol=1e-7)
-    assert loss.dtype == x.grad.dtype == dtype
-
-
-def test_sigmoid_cross_entropy_of_a_sure_answer_is_not_rounded_away():
-    loss = F.sigmoid_cross_entropy(np.array([20.0], np.float32), np.array([1]))
-    np.testing.assert_allclose(loss.data, np.exp(-20.0), rtol=1e-6)
-
-
-@pytest.mark.parametrize("f", [F.sigmoid_cross_entropy, F.binary_cross_entropy])
-def test_targets_as_a_vector_beside_a_column(f):
-    column, vector = np.full((3, 1), 0.5), np.array([1, 0, 1])
-    x = Variable(column)
-    loss = f(x, vector)
-    loss.backward()
-    np.testing.assert_array_equal(loss.data, f(column, vector[:, None]).data)
-    assert x.grad.shape == (3, 1)
-
-
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-def test_binary_cross_entropy_at_0_and_1(dtype):
-    tiny = float(np.finfo(dtype).tiny)
-    p = Variable(np.array([0, 0, 1, 1], dtype))
-    loss = F.binary_cross_entropy(p, np.array([0, 1, 1, 0]))
-    loss.backward()
-    np.testing.assert_allclose(loss.data, -np.log(tiny) / 2, rtol=1e-3)
-    expected = [0.25, -0.25 / tiny, -0.25, 0.25 / tiny]
-    np.testing.assert_allclose(x := p.grad.data, expected, rtol=1e-3)
-    assert np.isfinite(x).all() and loss.dtype == x.dtype == dtype
-
-
-def test_binary_cross_entropy_of_small_probabilities():
-    # log(1 - p) would be 0 in single precision.
-    loss = F.binary_cross_entropy(np.array([1e-10], np.float32), np.array([0]))
-    np.testing.assert_allclose(loss.data, 1e-10, rtol=1e-6)
-
-
-def test_binary_cross_entropy_second_derivative_of_a_perfect_answer():
-    p = Variable(np.array([1.0, 0.0], np.float32))
-    F.binary_cross_entropy(p, np.array([1, 0])).backward(create_graph=True)
-    g = p.grad
-    p.cleargrad()
-    F.sum(g).backward()
-    np.testing.assert_allclose(p.grad.data, [0.5, 0.5])
-
-
 @pytest.mark.parametrize("f", [F.softmax_cross_entropy, F.softmax_cross_entropy_simple])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_scores_farther_apart_than_the_greatest_one(f, dtype):
@@ -312,20 +301,6 @@ def test_scores_farther_apart_than_the_greatest_one(f, dtype):
     np.testing.assert_allclose(x.grad.data, [[0, 0], [0.125, -0.125]], rtol=1e-3)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_binary_cross_entropy_of_wrong_answers_held_at_the_edge(dtype):
-    p = Variable(np.array([0, 1, 0.5], dtype))
-    t = Variable(np.array([1, 0, 1], dtype))
-    F.binary_cross_entropy(p, t).backward(create_graph=True)
-    gp, gt = p.grad, t.grad
-    assert np.isfinite(gp.data).all() and gp.dtype == dtype
-    p.cleargrad()
-    (F.sum(gp) + F.sum(gt)).backward()
-    # The logarithm that is held has no slope, the other one -1. At 0.5, by p and t,
-    # 1 / p**2 - 1 / p - 1 / (1 - p) is 0.
-    np.testing.assert_allclose(p.grad.data, [-1 / 3, -1 / 3, 0], rtol=1e-3, atol=1e-6)
-
-
 def test_a_loss_that_is_kept_does_not_keep_the_exponentials():
     x = Variable(np.zeros((1000, 100)))
     tracemalloc.start()
@@ -339,19 +314,114 @@ def test_a_loss_that_is_kept_does_not_keep_the_exponentials():
     assert held < 100_000 and float(y) > 0
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
-@pytest.mark.parametrize(
-    "f",
-    [
-        F.sigmoid_cross_entropy,
-        F.sigmoid_cross_entropy_simple,
-        F.binary_cross_entropy,
-        F.binary_cross_entropy_simple,
-    ],
-)
-def test_targets_in_double_precision_do_not_widen_the_loss(f, dtype):
-    x = Variable(np.array([0.25, 0.5], dtype))
-    t = Variable(np.array([1.0, 0.0]))
-    y = f(x, t)
-    y.backward()
-    assert (y.dtype, x.grad.dtype, t.grad.dtype) == (dtype, dtype, np.float64)
+def test_third_derivatives_of_losses_by_row(derivatives):
+    def composed(x):
+        rows = np.arange(len(IDS))
+        return -F.log_softmax(x)[rows, IDS]
+
+    found = derivatives(lambda x: F.softmax_cross_entropy(x, IDS, reduction="none"), X)
+    for a, b in zip(found, derivatives(composed, X), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("smoothing", [0, 0.1])
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 3.0])])
+def test_ignoring_everything(reduction, smoothing, weights):
+    x = Variable(np.full((2, 3), np.nan))
+    t = np.array([-1, -1])
+    loss = F.softmax_cross_entropy(x, t, weights, -1, smoothing, reduction)
+    loss.backward()
+    np.testing.assert_array_equal(loss.data, [0, 0] if reduction == "none" else 0)
+    np.testing.assert_array_equal(x.grad.data, zeros(2, 3))
+
+
+def test_what_is_ignored_may_be_anything():
+    x = X.copy()
+    x[1] = [np.nan, np.inf, -np.inf]
+    t = np.where(np.arange(4) == 1, 255, IDS).astype(np.uint8)
+    v = Variable(x)
+    loss = F.softmax_cross_entropy(v, t, ignore_label=255)
+    loss.backward()
+    kept = Variable(X[[0, 2, 3]])
+    expected = F.softmax_cross_entropy(kept, IDS[[0, 2, 3]])
+    expected.backward()
+    np.testing.assert_array_equal(loss.data, expected.data)
+    np.testing.assert_array_equal(v.grad.data[[0, 2, 3]], kept.grad.data)
+    np.testing.assert_array_equal(v.grad.data[1], [0, 0, 0])
+
+
+def test_weights_that_are_all_0():
+    x = Variable(X)
+    loss = F.softmax_cross_entropy(x, IDS, zeros(3))
+    loss.backward()
+    assert loss.data == 0
+    np.testing.assert_array_equal(x.grad.data, zeros(4, 3))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("smoothing", [0, 0.1])
+def test_weights_and_smoothing_keep_the_dtype(dtype, smoothing):
+    x = Variable(X.astype(dtype))
+    weights = np.array([1.0, 2.0, 3.0])
+    for reduction in ("mean", "sum", "none"):
+        loss = F.softmax_cross_entropy(x, IDS, weights, None, smoothing, reduction)
+        assert loss.dtype == dtype
+        loss.backward()
+        assert x.grad.dtype == dtype
+
+
+def test_probabilities_in_double_precision_do_not_widen_the_loss():
+    x = Variable(X.astype("f4"))
+    t = Variable(sp.softmax(X, 1))
+    loss = F.softmax_cross_entropy(x, t)
+    loss.backward()
+    assert loss.dtype == x.grad.dtype == np.float32 and t.grad.dtype == np.float64
+
+
+def test_one_hot_probabilities_are_labels():
+    hot = np.eye(3)[IDS]
+    found, expected = Variable(X), Variable(X)
+    loss = F.softmax_cross_entropy(found, hot)
+    loss.backward()
+    np.testing.assert_allclose(loss.data, F.softmax_cross_entropy(X, IDS).data)
+    F.softmax_cross_entropy(expected, IDS).backward()
+    np.testing.assert_allclose(found.grad.data, expected.grad.data, atol=1e-15)
+
+
+def test_a_masked_class_of_probability_0_adds_nothing():
+    x = Variable(np.array([[0.0, -np.inf, 0.0]]))
+    loss = F.softmax_cross_entropy(x, np.array([[0.5, 0.0, 0.5]]))
+    loss.backward()
+    np.testing.assert_allclose(loss.data, np.log(2))
+    np.testing.assert_allclose(x.grad.data, zeros(1, 3))
+
+
+@pytest.mark.parametrize("smoothing", [0, 0.1])
+def test_extreme_scores_with_weights(smoothing):
+    x = Variable(np.array([[1e4, 0, -1e4], [1e4, 1e4, 0]], np.float32))
+    t, weights = np.array([0, 0]), np.ones(3)
+    loss = F.softmax_cross_entropy(x, t, weights, label_smoothing=smoothing)
+    loss.backward()
+    assert np.isfinite(loss.data) and np.isfinite(x.grad.data).all()
+
+
+def test_many_labels_in_half_precision():
+    x = Variable(np.zeros((70_000, 2), np.float16))
+    t = np.zeros(70_000, int)
+    t[0] = -1
+    for weights in (None, np.ones(2)):
+        loss = F.softmax_cross_entropy(x, t, weights, ignore_label=-1)
+        np.testing.assert_allclose(loss.data, np.log(2), rtol=1e-3)
+
+
+def test_labels_may_keep_the_axis_of_classes():
+    x = rng.normal(size=(2, 3, 4))
+    t = rng.integers(0, 3, (2, 4))
+    expected = F.softmax_cross_entropy(x, t).data
+    assert F.softmax_cross_entropy(x, t[:, None]).data == expected
+
+
+def test_one_sample_without_a_batch():
+    loss = F.softmax_cross_entropy(X[0], np.array(2), axis=0)
+    np.testing.assert_allclose(loss.data, -sp.log_softmax(X[0])[2])

@@ -14,7 +14,25 @@ def ratios(x):
     )
 
 
-CASES = [Case(F.dropout, arrays(), options=ratios, random=True)]
+def gaussian_noise(x, std):
+    return x + (std * np.random.standard_normal(x.shape) if std else 0)
+
+
+def deviations(x):
+    return st.sampled_from([0, 0.1, 2.0]).map(lambda std: {"std": std})
+
+
+CASES = [
+    Case(F.dropout, arrays(), options=ratios, random=True),
+    Case(F.dropout2d, arrays(min_dims=2, max_dims=4), options=ratios, random=True),
+    Case(
+        F.gaussian_noise,
+        arrays(),
+        reference=gaussian_noise,
+        options=deviations,
+        random=True,
+    ),
+]
 
 ERRORS = [
     (
@@ -29,6 +47,36 @@ ERRORS = [
     ),
     (lambda: F.dropout(np.ones(3), -0.1), ValueError, r"dropout: .* got -0\.1"),
     (lambda: F.dropout(np.ones(3), np.nan), ValueError, r"dropout: .* got nan"),
+    (
+        lambda: F.dropout(np.ones(3), None),
+        TypeError,
+        r"dropout: expected a number as dropout_ratio, got NoneType",
+    ),
+    (
+        lambda: F.dropout2d(np.ones((2, 3)), 1.5),
+        ValueError,
+        r"dropout2d: expected dropout_ratio in \[0, 1\], got 1\.5",
+    ),
+    (
+        lambda: F.dropout2d(np.ones((2, 3)), "0.5"),
+        TypeError,
+        r"dropout2d: expected a number as dropout_ratio, got str",
+    ),
+    (
+        lambda: F.dropout2d(np.ones(3)),
+        ValueError,
+        r"dropout2d: expected x of shape \(N, C, ...\), got shape \(3,\)",
+    ),
+    (
+        lambda: F.gaussian_noise(np.ones(3), -1),
+        ValueError,
+        r"gaussian_noise: expected std >= 0, got -1",
+    ),
+    (
+        lambda: F.gaussian_noise(np.ones(3), np.ones(3)),
+        TypeError,
+        r"gaussian_noise: expected a number as std, got ndarray",
+    ),
 ]
 
 
@@ -115,3 +163,55 @@ def test_what_is_dropped_does_no_harm():
     assert y.data.tolist() == [0, 0, 0]
     F.sum(F.sqrt(y)).backward()
     assert x.grad.data.tolist() == [0, 0, 0]
+
+
+def test_whole_channels_are_dropped_or_scaled():
+    np.random.seed(0)
+    x = Variable(np.ones((30, 20, 3, 2)))
+    y = F.dropout2d(x, 0.25)
+    y.backward()
+    assert set(np.unique(y.data)) == {0, 4 / 3}
+    assert (y.data == y.data[:, :, :1, :1]).all()
+    assert len(np.unique(y.data[:, :, 0, 0], axis=0)) > 1
+    np.testing.assert_array_equal(x.grad.data, y.data)
+
+
+def test_dropped_infinities_are_0():
+    y = F.dropout2d(np.full((2, 2, 3), np.inf), 1.0)
+    np.testing.assert_array_equal(y.data, np.zeros((2, 2, 3)))
+
+
+def test_gaussian_noise_has_mean_and_deviation():
+    np.random.seed(0)
+    y = F.gaussian_noise(np.full(200_000, 3.0, np.float32), 2).data
+    assert abs(y.mean() - 3) < 0.02 and abs(y.std() - 2) < 0.02
+
+
+NOISY = [F.dropout2d, lambda x: F.gaussian_noise(x, 0.5)]
+
+
+@pytest.mark.parametrize("f", NOISY)
+def test_noise_repeats_under_a_seed_and_is_off_in_test_mode(f):
+    x = Variable(np.ones((40, 5)))
+    np.random.seed(3)
+    a, b = f(x).data, f(x).data
+    np.random.seed(3)
+    np.testing.assert_array_equal(a, f(x).data)
+    assert (a != b).any()
+    with dz.test_mode():
+        assert f(x) is x
+
+
+def test_no_noise_is_x_itself():
+    x = Variable(np.ones((2, 3)))
+    assert F.gaussian_noise(x, 0) is x and F.dropout2d(x, 0) is x
+
+
+@pytest.mark.parametrize("f", NOISY)
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0, 4), (2, 3)])
+@pytest.mark.parametrize("dtype", ["f2", "f4"])
+def test_shapes_and_dtypes_of_noise(f, shape, dtype):
+    x = Variable(np.ones(shape, dtype))
+    y = f(x)
+    y.backward()
+    assert y.shape == x.grad.shape == shape and y.dtype == x.grad.dtype == dtype
