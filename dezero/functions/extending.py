@@ -169,7 +169,8 @@ def pad(
                 f"shape {x.shape}"
             )
         # Which element each place of the longer axis shows.
-        x = take(x, np.pad(np.arange(n), width, mode=mode), axis)  # type: ignore[call-overload]
+        np_pad: Any = np.pad  # its type knows modes as literals only
+        x = take(x, np_pad(np.arange(n), width, mode=mode), axis)
     return x
 
 

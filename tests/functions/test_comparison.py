@@ -126,8 +126,7 @@ def test_where_broadcasts_the_values_to_the_condition():
 
 
 def test_clip_at_the_bounds_has_slope_1():
-    f = lambda x: F.clip(x, -1, 1)  # noqa: E731
-    assert slopes(f, [-2, -1, 0, 1, 2]) == [[0, 1, 1, 1, 0]]
+    assert slopes(lambda x: F.clip(x, -1, 1), [-2, -1, 0, 1, 2]) == [[0, 1, 1, 1, 0]]
     assert slopes(F.clip, [-2, -1, 0, 1, 2], [-1.0] * 5, [1.0] * 5) == [
         [0, 1, 1, 1, 0],
         [1, 0, 0, 0, 0],
