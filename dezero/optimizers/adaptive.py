@@ -2,104 +2,196 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
-from dezero.optimizers.base import Optimizer, check_number
+from dezero.optimizers.base import Optimizer
 
 
-class Adam(Optimizer):
-    """Adaptive moments: the mean of the gradient over the root of its mean square.
+class AdaGrad(Optimizer):
+    """The step size falls with the squares of all gradients so far.
 
-    ::
-
-        m <- beta1 * m + (1 - beta1) * g
-        v <- beta2 * v + (1 - beta2) * g**2
-        p <- p - lr * (m / c1) / (sqrt(v / c2) + eps)
-
-    with ``c1 = 1 - beta1**t`` and ``c2 = 1 - beta2**t`` in the t-th update of a
-    parameter, which make up for moments that start from zero; without bias correction
-    both are 1.
-    Algorithm 1 of Kingma and Ba, "Adam: A Method for Stochastic Optimization" (2015).
+    ``h <- h + g**2``, then ``p <- p - lr * g / (sqrt(h) + eps)``.
+    Duchi, Hazan and Singer, "Adaptive Subgradient Methods for Online Learning and
+    Stochastic Optimization" (2011), the diagonal form; eps stands outside the root.
 
     Args:
-        lr: Learning rate, at least 0 (0.001 by default).
-        beta1: Share of the first moment that is kept, in [0, 1).
-        beta2: Share of the second moment that is kept, in [0, 1).
-        eps: Bounds the step where gradients are nearly zero; at least 0. With 0, an
-            element whose gradient was never anything but zero becomes NaN.
-        bias_correction: Divide by c1 and c2.
-        alpha: Another name for ``lr``.
+        lr: Learning rate, at least 0.
+        eps: Keeps the divisor from zero; at least 0. With 0, an element whose gradient
+            was never anything but zero becomes NaN.
 
     Raises:
-        TypeError: ``lr`` and ``alpha`` are both given.
         ValueError: A value is outside its range.
     """
 
-    def __init__(
-        self,
-        lr: float | None = None,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
-        bias_correction: bool = True,
-        *,
-        alpha: float | None = None,
-    ) -> None:
+    def __init__(self, lr: float = 0.001, eps: float = 1e-8) -> None:
         super().__init__()
-        if alpha is not None:
-            if lr is not None:
-                raise TypeError(
-                    "Adam: expected lr or alpha, names of the same thing, got both"
-                )
-            lr = alpha
-        self.lr = check_number(self, "lr", 0.001 if lr is None else lr)
-        self.beta1 = check_number(self, "beta1", beta1, high=1)
-        self.beta2 = check_number(self, "beta2", beta2, high=1)
-        self.eps = check_number(self, "eps", eps)
-        self.bias_correction = bias_correction
-
-    @property
-    def alpha(self) -> float:
-        """Another name for ``lr``."""
-        return self.lr
-
-    @alpha.setter
-    def alpha(self, value: float) -> None:
-        self.lr = value
+        self.lr = self.number("lr", lr)
+        self.eps = self.number("eps", eps)
 
     def init_state(self, grad: Array) -> dict[str, Any]:
-        """Both moments start from zero; ``t`` counts the updates."""
+        """The sum of squares ``h`` starts from zero."""
         xp = cuda.get_array_module(grad)
-        zeros = [xp.zeros(grad.shape, grad.dtype) for _ in range(2)]
-        return {"m": zeros[0], "v": zeros[1], "t": 0}
+        return {"h": xp.zeros(grad.shape, grad.dtype)}
 
     def update_one(self, param: Variable) -> None:
-        """Change the moments of ``param`` by its gradient, and take a step."""
+        """Add the square of the gradient of ``param``, and take a step."""
         xp = cuda.get_array_module(param.data)
-        state = self.state(param)
-        state["t"] += 1
-        lr, beta1, beta2 = float(self.lr), float(self.beta1), float(self.beta2)
-        eps = float(self.eps)
-        if self.bias_correction:
-            # Two passes fewer over the arrays, because (m/c1) / (sqrt(v/c2) + eps)
-            # is (sqrt(c2)/c1) * m / (sqrt(v) + sqrt(c2)*eps).
-            root = math.sqrt(1 - beta2 ** state["t"])
-            lr *= root / (1 - beta1 ** state["t"])
-            eps *= root
-        for p, g, m, v, tmp in self.blocks(param, state["m"], state["v"]):
-            xp.multiply(g, 1 - beta1, out=tmp)
-            m *= beta1
-            m += tmp
+        lr, eps = float(self.lr), float(self.eps)
+        for p, g, h, tmp in self.blocks(param, self.state(param)["h"]):
             xp.multiply(g, g, out=tmp)
-            tmp *= 1 - beta2
-            v *= beta2
-            v += tmp
-            xp.sqrt(v, out=tmp)
+            h += tmp
+            xp.sqrt(h, out=tmp)
             tmp += eps
-            xp.divide(m, tmp, out=tmp)
+            xp.divide(g, tmp, out=tmp)
             tmp *= lr
+            p -= tmp
+
+
+class AdaDelta(Optimizer):
+    """Steps as large as the steps so far: no learning rate has to be found.
+
+    ::
+
+        v <- rho * v + (1 - rho) * g**2
+        d <- sqrt(u + eps) / sqrt(v + eps) * g
+        u <- rho * u + (1 - rho) * d**2
+        p <- p - lr * d
+
+    Algorithm 1 of Zeiler, "ADADELTA: An Adaptive Learning Rate Method" (2012), where
+    lr is 1.
+
+    Args:
+        rho: Share of both mean squares that is kept, in [0, 1).
+        eps: Sets the size of the first steps; above 0.
+        lr: Multiplies every step, at least 0; there for schedules.
+
+    Raises:
+        ValueError: A value is outside its range.
+    """
+
+    below = {"rho": 1}
+
+    def __init__(self, rho: float = 0.95, eps: float = 1e-6, lr: float = 1.0) -> None:
+        super().__init__()
+        self.rho = self.number("rho", rho)
+        self.eps = self.number("eps", eps)
+        if self.eps == 0:
+            raise ValueError(f"AdaDelta: expected eps to be positive, got {eps}")
+        self.lr = self.number("lr", lr)
+
+    def init_state(self, grad: Array) -> dict[str, Any]:
+        """The mean squares of gradients ``v`` and of steps ``u`` start from zero."""
+        xp = cuda.get_array_module(grad)
+        return {name: xp.zeros(grad.shape, grad.dtype) for name in ("v", "u")}
+
+    def update_one(self, param: Variable) -> None:
+        """Take a step, and keep the mean squares of gradient and step."""
+        xp = cuda.get_array_module(param.data)
+        rho, eps, lr = float(self.rho), float(self.eps), float(self.lr)
+        state = self.state(param)
+        for p, g, v, u, tmp in self.blocks(param, state["v"], state["u"]):
+            d = self.scratch(tmp)
+            xp.multiply(g, g, out=tmp)
+            tmp *= 1 - rho
+            v *= rho
+            v += tmp
+            xp.add(u, eps, out=d)
+            xp.add(v, eps, out=tmp)
+            d /= tmp
+            xp.sqrt(d, out=d)
+            d *= g
+            xp.multiply(d, d, out=tmp)
+            tmp *= 1 - rho
+            u *= rho
+            u += tmp
+            d *= lr
+            p -= d
+
+
+class RMSprop(Optimizer):
+    """The step size falls with the root of the mean square of the latest gradients.
+
+    ::
+
+        v <- rho * v + (1 - rho) * g**2
+        s <- v,  or v - a**2 with a <- rho * a + (1 - rho) * g  if centered
+        d <- momentum * d + g / (sqrt(s) + eps)
+        p <- p - lr * d
+
+    Tieleman and Hinton, "Neural Networks for Machine Learning", lecture 6.5 (2012);
+    centered: Graves, "Generating Sequences With Recurrent Neural Networks" (2013),
+    except that eps stands outside the root in both.
+
+    Args:
+        lr: Learning rate, at least 0.
+        rho: Share of the means that is kept, in [0, 1).
+        eps: Keeps the divisor from zero; at least 0. With 0, an element whose gradient
+            was never anything but zero becomes NaN.
+        momentum: Share of the step that is kept, in [0, 1).
+        centered: Divide by the standard deviation in place of the root mean square.
+
+    Raises:
+        ValueError: A value is outside its range.
+    """
+
+    below = {"rho": 1, "momentum": 1}
+
+    def __init__(
+        self,
+        lr: float = 0.01,
+        rho: float = 0.99,
+        eps: float = 1e-8,
+        momentum: float = 0.0,
+        centered: bool = False,
+    ) -> None:
+        super().__init__()
+        self.lr = self.number("lr", lr)
+        self.rho = self.number("rho", rho)
+        self.eps = self.number("eps", eps)
+        self.momentum = self.number("momentum", momentum)
+        self.centered = centered
+
+    def init_state(self, grad: Array) -> dict[str, Any]:
+        """The mean square ``v`` and, where asked for, ``a`` and ``d`` start from 0."""
+        xp = cuda.get_array_module(grad)
+        names = ["v", *["a"] * bool(self.centered), *["d"] * bool(self.momentum)]
+        return {name: xp.zeros(grad.shape, grad.dtype) for name in names}
+
+    def update_one(self, param: Variable) -> None:
+        """Change the means by the gradient of ``param``, and take a step."""
+        xp = cuda.get_array_module(param.data)
+        lr, rho, eps = float(self.lr), float(self.rho), float(self.eps)
+        momentum = float(self.momentum)
+        state = self.state(param)
+        for name, wanted in ("a", self.centered), ("d", momentum):
+            if wanted and name not in state:  # switched on between two updates
+                state[name] = xp.zeros_like(state["v"])
+        # Where the rule needs no mean or no step, v takes their place, unused.
+        arrays = [state.get(name, state["v"]) for name in ("v", "a", "d")]
+        for p, g, v, a, d, tmp in self.blocks(param, *arrays):
+            xp.multiply(g, g, out=tmp)
+            tmp *= 1 - rho
+            v *= rho
+            v += tmp
+            if self.centered:
+                xp.multiply(g, 1 - rho, out=tmp)
+                a *= rho
+                a += tmp
+                xp.multiply(a, a, out=tmp)
+                xp.subtract(v, tmp, out=tmp)
+                xp.maximum(tmp, 0, out=tmp)  # rounding makes a variance of 0 negative
+                xp.sqrt(tmp, out=tmp)
+            else:
+                xp.sqrt(v, out=tmp)
+            tmp += eps
+            xp.divide(g, tmp, out=tmp)
+            if momentum:
+                d *= momentum
+                d += tmp
+                xp.multiply(d, lr, out=tmp)
+            else:
+                tmp *= lr
             p -= tmp

@@ -1,84 +1,97 @@
-"""Optimizer: parameters, hooks, state and work in blocks, which all rules share."""
+"""Optimizer: parameters, groups, hooks and state, which all rules share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Self
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
+from dezero.optimizers import states
+from dezero.optimizers.arguments import check_number
+from dezero.optimizers.blocks import Blocks
+from dezero.optimizers.states import hyperparameters, working_dtype
+from dezero.optimizers.targets import (
+    as_groups,
+    as_target,
+    has_groups,
+    members,
+    named_members,
+)
 
 Hook = Callable[[list[Variable]], object]
 
-# Elements per block: a piece of a parameter, its gradient and its state stay in the
-# cache of one core while a rule makes its several passes over them.
-BLOCK = 32768
 
-
-class Optimizer:
+class Optimizer(Blocks):
     """Changes parameters by their gradients.
 
     A subclass writes :meth:`update_one`. Where the rule needs memory of the past, it
     also writes :meth:`init_state`, and asks :meth:`state` for it.
 
-    ``target`` is what :meth:`setup` got, ``hooks`` the list of functions that see the
-    parameters before each update.
+    ``target`` is what :meth:`setup` got, ``groups`` the same as a list of dicts, and
+    ``hooks`` the list of functions that see the parameters before each update. Every
+    number that the constructor takes may be changed between updates, and differ from
+    group to group.
+
+    With ``check_finite = True``, :meth:`update` refuses gradients that are not finite.
     """
 
+    #: Upper bounds of the numbers that have one, which is itself excluded.
+    below: ClassVar[dict[str, float]] = {}
+    check_finite = False
+
     def __init__(self) -> None:
+        super().__init__()
         self.target: Any = None
+        self.groups: list[dict[str, Any]] = []
         self.hooks: list[Hook] = []
         self._state: dict[Variable, dict[str, Any]] = {}
-        self._scratch: dict[Any, Array] = {}
+
+    def number(self, name: str, value: Any) -> float:
+        """``value`` if it is a number that ``name`` may have, from 0 to its bound."""
+        return check_number(self, name, value, high=self.below.get(name, math.inf))
 
     def setup(self, target: Any) -> Self:
         """Take the parameters to optimize, and forget the state of earlier ones.
 
         Args:
             target: A Layer, whose parameters are looked up anew at every update, or an
-                iterable of Parameters.
+                iterable of Parameters. Or a list of groups, dicts with such a target
+                under ``"params"`` and numbers of their own:
+                ``[{"params": model.head}, {"params": model.body, "lr": 1e-4}]``.
 
         Returns:
             The optimizer itself.
 
         Raises:
-            TypeError: ``target`` is neither.
-            ValueError: ``target`` has no parameters.
+            TypeError: ``target`` is none of them, or a group has a wrong value.
+            ValueError: ``target`` or a group has no parameters, a parameter is in two
+                groups, or a group has a name that is unknown or a value out of range.
         """
-        if not hasattr(target, "params") or isinstance(target, type):
-            target = self._listed(target)
-        old, self.target = self.target, target
-        if not self.params():
-            self.target = old
-            raise ValueError(
-                f"{type(self).__name__}.setup: expected parameters, got "
-                f"{type(target).__name__} without any"
-            )
-        self._state = {}
+        name = f"{type(self).__name__}.setup"
+        if has_groups(target):
+            target = groups = as_groups(name, target, self._own_number)
+        else:
+            target = as_target(name, target)
+            groups = [{"params": target}]
+        self.target, self.groups, self._state = target, groups, {}
         return self
 
-    def _listed(self, target: Any) -> list[Variable]:
-        name = f"{type(self).__name__}.setup"
-        wanted = "expected a Layer or an iterable of Parameters"
-        if isinstance(target, Variable):
-            raise TypeError(
-                f"{name}: {wanted}, got a single {type(target).__name__}; "
-                "write setup([p])"
+    def _own_number(self, name: str, value: Any) -> float | bool:
+        """The value that a group gives for ``name``, checked."""
+        known = hyperparameters(self)
+        if name not in known:
+            raise ValueError(
+                f"{type(self).__name__}.setup: expected in a group some of "
+                f"{', '.join(known)}, got {name!r}"
             )
-        try:
-            params = list(target)
-        except TypeError:
-            is_class = isinstance(target, type)
-            got = f"the class {target.__name__}" if is_class else type(target).__name__
-            raise TypeError(f"{name}: {wanted}, got {got}") from None
-        for p in params:
-            if not isinstance(p, Variable):
-                raise TypeError(f"{name}: {wanted}, got {type(p).__name__} among them")
-        return params
+        is_switch = isinstance(known[name], bool)
+        return bool(value) if is_switch else self.number(name, value)
 
     def params(self) -> list[Variable]:
         """All parameters of the target, each once.
@@ -86,13 +99,45 @@ class Optimizer:
         Raises:
             RuntimeError: ``setup`` was not called.
         """
-        if self.target is None:
+        return list(self._group_of())
+
+    def named_params(self) -> dict[str, Variable]:
+        """The same by name, as ``state_dict`` uses them.
+
+        Of a Layer the names are its own (``blocks/0/W``), of other targets numbers;
+        those of groups begin with the number of the group (``1/blocks/0/W``).
+
+        Raises:
+            RuntimeError: ``setup`` was not called.
+            ValueError: Two parameters have the same name.
+        """
+        self._require_target()
+        named: dict[str, Variable] = {}
+        for i, group in enumerate(self.groups):
+            prefix = f"{i}/" if self.target is self.groups else ""
+            for name, p in named_members(group["params"]):
+                if named.setdefault(prefix + name, p) is not p:
+                    raise ValueError(
+                        f"{type(self).__name__}: expected a name of its own for every "
+                        f"parameter, got two named {name!r}"
+                    )
+        return named
+
+    def _group_of(self) -> dict[Variable, dict[str, Any]]:
+        """The group of each parameter; in order, each once."""
+        self._require_target()
+        found: dict[Variable, dict[str, Any]] = {}
+        for group in self.groups:
+            for p in members(group["params"]):
+                found.setdefault(p, group)
+        return found
+
+    def _require_target(self) -> None:
+        if not self.groups:
             name = type(self).__name__
             raise RuntimeError(
                 f"{name}: expected setup(model) to come first, got no target"
             )
-        found = self.target if isinstance(self.target, list) else self.target.params()
-        return list(dict.fromkeys(found))
 
     def cleargrads(self) -> None:
         """Forget the gradients of all parameters."""
@@ -133,9 +178,26 @@ class Optimizer:
             TypeError: A parameter is not floating, or on another device than its
                 gradient.
             ValueError: A parameter and its gradient differ in shape, or a parameter
-                with a gradient has no data.
+                with a gradient has no data. With ``check_finite``: gradients are
+                infinite or NaN; no parameter is changed then.
         """
-        params = [p for p in self.params() if p.grad is not None]
+        group_of = self._group_of()
+        params = self._prepared(group_of)
+        for p in params:
+            group = group_of[p]
+            if len(group) == 1:  # nothing but "params"
+                self.update_one(p)
+            else:
+                with self._using(group):
+                    self.update_one(p)
+
+    def step(self) -> None:
+        """The same, by another familiar name."""
+        self.update()
+
+    def _prepared(self, all_params: Iterable[Variable]) -> list[Variable]:
+        """The parameters to update, after the hooks, all checked."""
+        params = [p for p in all_params if p.grad is not None]
         for p in params:  # all are checked before the first is changed
             self._check(p)
         for hook in self.hooks:
@@ -143,8 +205,32 @@ class Optimizer:
             params = [p for p in params if p.grad is not None]
             for p in params:
                 self._check(p)
+        if self.check_finite:
+            self._refuse_nonfinite(params)
+        return params
+
+    def _refuse_nonfinite(self, params: list[Variable]) -> None:
+        bad = []
         for p in params:
-            self.update_one(p)
+            assert p.grad is not None
+            if not bool(cuda.get_array_module(p.data).isfinite(p.grad.data).all()):
+                bad.append(self._name(p))
+        if bad:
+            raise ValueError(
+                f"{type(self).__name__}.update: expected finite gradients, got "
+                f"infinity or NaN in that of {', '.join(bad)}"
+            )
+
+    @contextmanager
+    def _using(self, group: dict[str, Any]) -> Iterator[None]:
+        """Let a group's own numbers stand in place of the optimizer's."""
+        own = {name: value for name, value in group.items() if name != "params"}
+        common = {name: getattr(self, name) for name in own}
+        try:
+            vars(self).update(own)
+            yield
+        finally:
+            vars(self).update(common)
 
     def update_one(self, param: Any) -> None:
         """Change one parameter by its gradient; every rule writes its own."""
@@ -183,59 +269,38 @@ class Optimizer:
                     f"{type(self).__name__}.update: expected {self._name(param)} to "
                     f"keep its shape {x.shape}, got {param.shape}; call setup again"
                 )
-            if (
-                cuda.get_array_module(x) is not xp
-            ):  # the parameter moved to another device
+            # where the parameter has moved to another device
+            if cuda.get_array_module(x) is not xp:
                 state[name] = cuda.as_numpy(x) if xp is np else cuda.as_cupy(x)
         return state
 
-    def blocks(self, param: Variable, *states: Array) -> Iterator[tuple[Array, ...]]:
-        """Walk a parameter in flat pieces that fit the cache.
+    def state_dict(self) -> dict[str, Any]:
+        """What the rule remembers, to go on later as if it had never stopped.
 
-        What is written into the pieces of the parameter and of the states stays. For a
-        rule that works element by element it does not matter where the cuts are.
+        Returns:
+            Dicts and lists of copied NumPy arrays, numbers and text: the class, the
+            numbers of the optimizer and of its groups, the names of the parameters
+            (see :meth:`named_params`), the state of each, and that of the hooks that
+            have a ``state_dict`` too. The weights are not among it.
 
-        Args:
-            param: With a gradient of its shape.
-            states: C-contiguous arrays of its shape, from :meth:`state`.
-
-        Yields:
-            (p, g, *s, tmp): pieces of data, gradient and states, and scratch memory,
-            all 1-d and of the same size. All but p have the dtype to compute in.
+        Raises:
+            RuntimeError: ``setup`` was not called.
         """
-        data = param.data
-        assert param.grad is not None
-        xp = cuda.get_array_module(data)
-        dtype = working_dtype(data)
-        writable = getattr(data.flags, "writeable", True)
-        in_place = data.flags.c_contiguous and writable
-        # flatten copies: for arrays that have no flat view or cannot be written to
-        p = data.reshape(-1) if in_place else data.flatten()
-        g = param.grad.data.reshape(-1)
-        flat = [s.reshape(-1) for s in states]
-        step = (
-            BLOCK if xp is np else max(p.size, 1)
-        )  # one launch serves a whole GPU array
-        tmp = self._scratch.get((xp, dtype))
-        if tmp is None or tmp.size < min(step, p.size):
-            tmp = self._scratch[xp, dtype] = xp.empty(step, dtype)
-        for i in range(0, p.size, step):
-            s = slice(i, i + step)
-            piece = p[s]
-            gradient = g[s].astype(dtype, copy=False)
-            yield piece, gradient, *[x[s] for x in flat], tmp[: piece.size]
-        if not in_place:
-            p = p.reshape(data.shape)
-            if writable:
-                data[...] = p
-            else:
-                param.data = p
+        return states.state_dict(self)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            **vars(self),
-            "_scratch": {},
-        }  # its keys are modules, which have no pickle
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what :meth:`state_dict` gave, after ``setup``.
+
+        Arrays are copied to the device and into the dtype that the rule has for each
+        parameter.
+
+        Raises:
+            RuntimeError: ``setup`` was not called.
+            TypeError: ``state`` is no such dict.
+            ValueError: It does not fit; the message lists everything that does not,
+                and nothing is changed.
+        """
+        states.load_state_dict(self, state)
 
     def _check(self, param: Variable) -> None:
         grad: Any = param.grad
@@ -268,38 +333,7 @@ class Optimizer:
 
     def _name(self, param: Variable) -> str:
         """How to call a parameter in a message: by its place in the target."""
-        if hasattr(self.target, "named_params"):
-            for name, p in self.target.named_params():
-                if p is param:
-                    return f"parameter {name!r}"
-        index = next(i for i, p in enumerate(self.params()) if p is param)
-        return f"parameter {index}" + (f" ({param.name!r})" if param.name else "")
-
-
-def check_number(
-    optimizer: object, name: str, value: Any, low: float = 0.0, high: float = math.inf
-) -> float:
-    """``value`` if it is a number in [low, high).
-
-    Raises:
-        TypeError: It is no number.
-        ValueError: It is outside, or not a number in the sense of NaN.
-    """
-    owner = type(optimizer).__name__
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        several = isinstance(value, Iterable) and not isinstance(value, str)
-        is_target = several or hasattr(value, "params")
-        hint = "; parameters are given to setup" if is_target else ""
-        raise TypeError(
-            f"{owner}: expected {name} to be a number, got {type(value).__name__}{hint}"
-        )
-    if not low <= value < high:
-        raise ValueError(
-            f"{owner}: expected {name} in [{low:g}, {high:g}), got {value}"
-        )
-    return float(value)
-
-
-def working_dtype(data: Array) -> np.dtype:
-    """The dtype to compute in: half precision would lose eps and small steps."""
-    return np.dtype(np.float32) if data.dtype == np.float16 else data.dtype
+        name, p = next(item for item in self.named_params().items() if item[1] is param)
+        if hasattr(self.target, "named_params") or not name.isdigit():
+            return f"parameter {name!r}"
+        return f"parameter {name}" + (f" ({p.name!r})" if p.name else "")

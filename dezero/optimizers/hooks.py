@@ -14,7 +14,8 @@ import numpy as np
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
-from dezero.optimizers.base import check_number, working_dtype
+from dezero.optimizers.arguments import check_number
+from dezero.optimizers.states import working_dtype
 
 
 class WeightDecay:
@@ -77,6 +78,80 @@ class ClipGrad:
         scale = self.max_norm / norm
         for p, g in zip(params, grads, strict=True):
             p.grad = _as_gradient(_times(g, scale), p)
+
+
+class ClipGradValue:
+    """Bound every element of the gradient: ``g <- min(max(g, -limit), limit)``.
+
+    Unlike :class:`ClipGrad` this may turn the direction. Infinity becomes the limit,
+    NaN stays.
+
+    Args:
+        limit: Largest absolute value, above 0.
+
+    Raises:
+        ValueError: ``limit`` is not positive.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.limit = check_number(self, "limit", limit)
+        if self.limit == 0:
+            raise ValueError(
+                f"ClipGradValue: expected limit to be positive, got {limit}"
+            )
+
+    def __call__(self, params: list[Variable]) -> None:
+        """Clip all gradients."""
+        for p in params:
+            assert p.grad is not None
+            g = p.grad.data
+            dtype = _dtype_for(g)
+            # A limit that the gradient's dtype cannot hold would overflow.
+            largest = np.finfo(g.dtype if g.dtype.kind == "f" else dtype).max
+            limit = min(float(self.limit), float(largest))
+            xp = cuda.get_array_module(g)
+            p.grad = _as_gradient(xp.clip(g.astype(dtype), -limit, limit), p)
+
+
+class GradientNoise:
+    """Add fading noise: ``g <- g + n``, n normal of variance ``eta / (1 + t)**gamma``.
+
+    t counts the calls, from 0; a new draw for every parameter comes from the global
+    generator of the array module. Neelakantan et al., "Adding Gradient Noise Improves
+    Learning for Very Deep Networks" (2015), equation 1.
+
+    Args:
+        eta: Variance of the first noise, at least 0; the paper takes 0.01, 0.3 or 1.
+        gamma: How fast the variance falls, at least 0.
+
+    Raises:
+        ValueError: A value is outside its range.
+    """
+
+    def __init__(self, eta: float = 0.01, gamma: float = 0.55) -> None:
+        self.eta = check_number(self, "eta", eta)
+        self.gamma = check_number(self, "gamma", gamma)
+        self.t = 0
+
+    def __call__(self, params: list[Variable]) -> None:
+        """Add noise to all gradients."""
+        deviation = math.sqrt(float(self.eta) / (1 + self.t) ** float(self.gamma))
+        self.t += 1
+        for p in params:
+            assert p.grad is not None
+            xp = cuda.get_array_module(p.grad.data)
+            noise = xp.asarray(xp.random.standard_normal(p.grad.shape))
+            g = _times(noise.astype(_dtype_for(p.grad.data), copy=False), deviation)
+            g += p.grad.data
+            p.grad = _as_gradient(g, p)
+
+    def state_dict(self) -> dict[str, Any]:
+        """How often it was called."""
+        return {"t": self.t}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.t = int(state["t"])
 
 
 class FreezeParam:

@@ -9,8 +9,19 @@ import pytest
 from dezero import cuda
 from dezero.core import Parameter, Variable
 from dezero.layers import Layer
-from dezero.optimizers import SGD, Adam, MomentumSGD, Optimizer, WeightDecay
-from dezero.optimizers.base import BLOCK
+from dezero.optimizers import (
+    SGD,
+    AdaDelta,
+    AdaGrad,
+    Adam,
+    AdamW,
+    Lion,
+    MomentumSGD,
+    Optimizer,
+    RMSprop,
+    WeightDecay,
+)
+from dezero.optimizers.blocks import BLOCK
 
 
 class Pair(Layer):
@@ -26,7 +37,7 @@ def parameter(values, grad=None, dtype=np.float64):
     return p
 
 
-RULES = [SGD, MomentumSGD, Adam]
+RULES = [SGD, MomentumSGD, Lion, AdaGrad, AdaDelta, RMSprop, Adam, AdamW]
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 
 
@@ -159,7 +170,7 @@ def test_blocks_change_nothing(rule, size, monkeypatch):
         a.grad = rng.standard_normal(size)
         b.grad = a.grad.data.copy()
         optimizers[0].update()
-        monkeypatch.setattr("dezero.optimizers.base.BLOCK", 4 * BLOCK)
+        monkeypatch.setattr("dezero.optimizers.blocks.BLOCK", 4 * BLOCK)
         optimizers[1].update()
         monkeypatch.undo()
     np.testing.assert_array_equal(a.data, b.data)
@@ -406,3 +417,47 @@ def test_a_hook_that_cannot_be_called():
 def test_a_class_is_no_target():
     with pytest.raises(TypeError, match=r"SGD.setup: .* got the class Pair$"):
         SGD().setup(Pair)
+
+
+def test_step_is_update():
+    p = parameter([1.0], [1.0])
+    SGD(lr=0.25).setup([p]).step()
+    assert p.data == [0.75]
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_gradients_that_are_not_finite_are_refused_on_request(value):
+    net = Pair([1.0, 1.0], [1.0])
+    net.a.grad, net.b.grad = np.array([1.0, value]), np.array([1.0])
+    optimizer = SGD().setup(net)
+    optimizer.check_finite = True
+    message = "SGD.update: expected finite gradients, got .* that of parameter 'a'$"
+    with pytest.raises(ValueError, match=message):
+        optimizer.update()
+    assert net.b.data == [1.0]
+    net.a.grad = np.array([1.0, 1.0])
+    optimizer.update()
+    assert net.b.data == [0.99]
+
+
+def test_all_gradients_that_are_not_finite_are_named():
+    params = [parameter([1.0], [np.nan]), Parameter(np.ones(1), name="W")]
+    params[1].grad = np.array([np.inf])
+    optimizer = SGD().setup(params)
+    optimizer.check_finite = True
+    with pytest.raises(ValueError, match=r"of parameter 0, parameter 1 \('W'\)$"):
+        optimizer.update()
+
+
+def test_hooks_may_mend_gradients_before_they_are_refused():
+    p = parameter([1.0], [np.nan])
+    optimizer = SGD().setup([p]).add_hook(lambda params: params[0].cleargrad())
+    optimizer.check_finite = True
+    optimizer.update()
+    assert p.data == [1.0]
+
+
+def test_gradients_that_are_not_finite_are_used_where_nobody_asked():
+    p = parameter([1.0], [np.nan])
+    SGD().setup([p]).update()
+    assert np.isnan(p.data).all()

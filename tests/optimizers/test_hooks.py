@@ -1,11 +1,18 @@
-"""WeightDecay, ClipGrad and FreezeParam."""
+"""Weight decay, clipping, noise and freezing."""
 
 import numpy as np
 import pytest
 
 from dezero.core import Parameter, Variable
 from dezero.layers import Layer
-from dezero.optimizers import SGD, ClipGrad, FreezeParam, WeightDecay
+from dezero.optimizers import (
+    SGD,
+    ClipGrad,
+    ClipGradValue,
+    FreezeParam,
+    GradientNoise,
+    WeightDecay,
+)
 
 
 def parameter(data, grad, dtype=np.float64):
@@ -19,7 +26,7 @@ def norm(params):
     return np.linalg.norm(np.concatenate(grads))
 
 
-HOOKS = [WeightDecay(0.5), ClipGrad(0.1)]
+HOOKS = [WeightDecay(0.5), ClipGrad(0.1), ClipGradValue(0.1), GradientNoise(1.0)]
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: type(hook).__name__)
@@ -90,6 +97,45 @@ def test_clip_grad_without_gradients():
     ClipGrad(1.0)([])
 
 
+def test_clip_grad_value_bounds_every_element():
+    p = parameter([0.0] * 5, [-3.0, -0.5, 0.25, np.inf, np.nan])
+    ClipGradValue(0.5)([p])
+    np.testing.assert_array_equal(p.grad.data, [-0.5, -0.5, 0.25, 0.5, np.nan])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_clip_grad_value_with_a_limit_beyond_the_dtype(dtype):
+    largest = np.finfo(dtype).max
+    p = parameter([0.0] * 3, [1.0, largest, np.inf], dtype)
+    ClipGradValue(1e308)([p])
+    expected = min(np.float64(largest), 1e308)
+    np.testing.assert_array_equal(
+        p.grad.data, np.array([1.0, expected, expected], dtype)
+    )
+
+
+def test_gradient_noise_has_the_variance_of_its_formula():
+    np.random.seed(0)
+    noise = GradientNoise(eta=0.3, gamma=0.55)
+    for t in range(4):
+        p = parameter(np.zeros(100_000), np.full(100_000, 5.0))
+        noise([p])
+        np.testing.assert_allclose(p.grad.data.mean(), 5.0, atol=0.01)
+        variance = 0.3 / (1 + t) ** 0.55
+        np.testing.assert_allclose(p.grad.data.var(), variance, rtol=0.03)
+
+
+def test_gradient_noise_follows_the_global_seed():
+    grads = []
+    for _ in range(2):
+        np.random.seed(3)
+        p = parameter([0.0, 0.0], [0.0, 0.0])
+        GradientNoise()([p])
+        grads.append(p.grad.data)
+    np.testing.assert_array_equal(*grads)
+    assert grads[0][0] != grads[0][1]
+
+
 def test_freeze_param_takes_layers_and_parameters():
     layer = Layer()
     layer.blocks = [parameter([1.0], [1.0])]
@@ -113,6 +159,14 @@ def test_freeze_param_takes_layers_and_parameters():
         (lambda: ClipGrad(-1), ValueError, r"ClipGrad: expected max_norm in \[0, inf"),
         (lambda: ClipGrad(0), ValueError, "expected max_norm to be positive, got 0"),
         (
+            lambda: ClipGradValue(0),
+            ValueError,
+            "ClipGradValue: expected limit to be positive, got 0",
+        ),
+        (lambda: ClipGradValue(-1), ValueError, r"ClipGradValue: expected limit in"),
+        (lambda: GradientNoise(-1), ValueError, r"GradientNoise: expected eta in \[0"),
+        (lambda: GradientNoise(1, -1), ValueError, r"GradientNoise: expected gamma in"),
+        (
             lambda: FreezeParam([1]),
             TypeError,
             "FreezeParam: expected Layers and Parameters, got list",
@@ -125,7 +179,12 @@ def test_wrong_values(make, error, message):
 
 
 def test_gradients_of_integers_that_a_user_assigned():
-    for hook, expected in (WeightDecay(0.5), [3.5, 4.5]), (ClipGrad(1), [0.6, 0.8]):
+    for hook, expected in (
+        (WeightDecay(0.5), [3.5, 4.5]),
+        (ClipGrad(1), [0.6, 0.8]),
+        (ClipGradValue(3.5), [3.0, 3.5]),
+        (GradientNoise(0.0), [3.0, 4.0]),
+    ):
         p = Parameter(np.ones(2, np.float32))
         p.grad = np.array([3, 4])
         hook([p])

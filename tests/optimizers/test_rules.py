@@ -4,35 +4,125 @@ import numpy as np
 import pytest
 
 from dezero.core import Parameter
-from dezero.optimizers import SGD, Adam, MomentumSGD
+from dezero.optimizers import (
+    SGD,
+    AdaDelta,
+    AdaGrad,
+    Adam,
+    AdamW,
+    Lion,
+    MomentumSGD,
+    RMSprop,
+)
 
 
 def sgd(p, g, state, t, lr):
     return p - lr * g
 
 
-def momentum_sgd(p, g, state, t, lr, momentum):
+def momentum_sgd(p, g, state, t, lr, momentum, nesterov=False):
     state["v"] = momentum * state.get("v", 0.0) - lr * g
-    return p + state["v"]
+    return p + (momentum * state["v"] - lr * g if nesterov else state["v"])
 
 
-def adam(p, g, state, t, lr, beta1=0.9, beta2=0.999, eps=1e-8, bias_correction=True):
+def adagrad(p, g, state, t, lr, eps=1e-8):
+    state["h"] = state.get("h", 0.0) + g**2
+    return p - lr * g / (np.sqrt(state["h"]) + eps)
+
+
+def adadelta(p, g, state, t, rho=0.95, eps=1e-6, lr=1.0):
+    state["v"] = rho * state.get("v", 0.0) + (1 - rho) * g**2
+    u = state.get("u", 0.0)
+    d = np.sqrt(u + eps) / np.sqrt(state["v"] + eps) * g
+    state["u"] = rho * u + (1 - rho) * d**2
+    return p - lr * d
+
+
+def rmsprop(p, g, state, t, lr, rho=0.99, eps=1e-8, momentum=0.0, centered=False):
+    state["v"] = rho * state.get("v", 0.0) + (1 - rho) * g**2
+    state["a"] = rho * state.get("a", 0.0) + (1 - rho) * g
+    s = state["v"] - state["a"] ** 2 if centered else state["v"]
+    state["d"] = momentum * state.get("d", 0.0) + g / (np.sqrt(s) + eps)
+    return p - lr * state["d"]
+
+
+def adam(
+    p,
+    g,
+    state,
+    t,
+    lr,
+    beta1=0.9,
+    beta2=0.999,
+    eps=1e-8,
+    bias_correction=True,
+    amsgrad=False,
+):
     state["m"] = beta1 * state.get("m", 0.0) + (1 - beta1) * g
     state["v"] = beta2 * state.get("v", 0.0) + (1 - beta2) * g**2
-    m, v = state["m"], state["v"]
+    state["largest"] = np.maximum(state.get("largest", 0.0), state["v"])
+    m, v = state["m"], state["largest"] if amsgrad else state["v"]
     if bias_correction:
         m, v = m / (1 - beta1**t), v / (1 - beta2**t)
     return p - lr * m / (np.sqrt(v) + eps)
 
 
+def adamw(p, g, state, t, lr, weight_decay=0.01, **options):
+    return adam(p - lr * weight_decay * p, g, state, t, lr, **options)
+
+
+def lion(p, g, state, t, lr, beta1=0.9, beta2=0.99, weight_decay=0.0):
+    m = state.get("m", 0.0)
+    state["m"] = beta2 * m + (1 - beta2) * g
+    c = beta1 * m + (1 - beta1) * g
+    return p - lr * (np.sign(c) + weight_decay * p)
+
+
 CASES = [
     (SGD, sgd, {"lr": 0.1}),
     (MomentumSGD, momentum_sgd, {"lr": 0.02, "momentum": 0.8}),
+    (MomentumSGD, momentum_sgd, {"lr": 0.02, "momentum": 0.8, "nesterov": True}),
+    (MomentumSGD, momentum_sgd, {"lr": 0.1, "momentum": 0.0, "nesterov": True}),
+    (AdaGrad, adagrad, {"lr": 0.1}),
+    (AdaGrad, adagrad, {"lr": 0.5, "eps": 0.1}),
+    (AdaDelta, adadelta, {}),
+    (AdaDelta, adadelta, {"rho": 0.5, "eps": 1e-3, "lr": 0.7}),
+    (RMSprop, rmsprop, {"lr": 0.01}),
+    (RMSprop, rmsprop, {"lr": 0.01, "rho": 0.9, "eps": 0.1, "momentum": 0.5}),
+    (RMSprop, rmsprop, {"lr": 0.01, "rho": 0.8, "eps": 1e-2, "centered": True}),
+    (
+        RMSprop,
+        rmsprop,
+        {"lr": 0.01, "rho": 0.8, "eps": 0.01, "momentum": 0.9, "centered": True},
+    ),
+    (AdamW, adamw, {"lr": 0.05}),
+    (AdamW, adamw, {"lr": 0.01, "weight_decay": 0.5, "amsgrad": True}),
+    (AdamW, adamw, {"lr": 0.01, "weight_decay": 0.1, "bias_correction": False}),
+    (Adam, adam, {"lr": 0.05, "beta2": 0.9, "amsgrad": True}),
+    (Lion, lion, {"lr": 0.01}),
+    (Lion, lion, {"lr": 0.01, "beta1": 0.5, "beta2": 0.9, "weight_decay": 0.3}),
     (Adam, adam, {"lr": 0.05}),
     (Adam, adam, {"lr": 0.01, "beta1": 0.5, "beta2": 0.9, "eps": 0.1}),
     (Adam, adam, {"lr": 0.001, "bias_correction": False}),
     (Adam, adam, {"lr": 0.001, "beta1": 0.0, "beta2": 0.0}),
 ]
+DEFAULTS = {
+    SGD: {"lr": 0.01},
+    MomentumSGD: {"lr": 0.01, "momentum": 0.9, "nesterov": False},
+    AdaGrad: {"lr": 0.001, "eps": 1e-8},
+    AdaDelta: {"rho": 0.95, "eps": 1e-6, "lr": 1.0},
+    RMSprop: {"lr": 0.01, "rho": 0.99, "eps": 1e-8, "momentum": 0, "centered": False},
+    Adam: {
+        "lr": 0.001,
+        "beta1": 0.9,
+        "beta2": 0.999,
+        "eps": 1e-8,
+        "bias_correction": True,
+        "amsgrad": False,
+    },
+    Lion: {"lr": 1e-4, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.0},
+}
+DEFAULTS[AdamW] = {**DEFAULTS[Adam], "weight_decay": 0.01}
 
 
 @pytest.mark.parametrize(("rule", "formula", "options"), CASES)
@@ -55,13 +145,57 @@ def test_trajectory(rule, formula, options, dtype):
     np.testing.assert_allclose(p.data, expected, rtol=tolerance, atol=tolerance)
 
 
-def test_defaults():
-    assert SGD().lr == 0.01
-    momentum = MomentumSGD()
-    assert (momentum.lr, momentum.momentum) == (0.01, 0.9)
-    a = Adam()
-    assert (a.lr, a.beta1, a.beta2, a.eps) == (0.001, 0.9, 0.999, 1e-8)
-    assert a.bias_correction
+@pytest.mark.parametrize("rule", DEFAULTS, ids=lambda rule: rule.__name__)
+def test_defaults(rule):
+    numbers = {k: v for k, v in vars(rule()).items() if isinstance(v, (float, bool))}
+    assert numbers == DEFAULTS[rule]
+
+
+def test_positional_arguments_are_in_the_order_of_old_scripts():
+    assert vars(AdaGrad(0.1, 0.2)) == vars(AdaGrad(lr=0.1, eps=0.2))
+    assert vars(AdaDelta(0.1, 0.2)) == vars(AdaDelta(rho=0.1, eps=0.2))
+    assert vars(MomentumSGD(0.1, 0.2)) == vars(MomentumSGD(lr=0.1, momentum=0.2))
+
+
+@pytest.mark.parametrize(
+    ("off", "on"),
+    [
+        (Adam(), {"amsgrad": True}),
+        (RMSprop(eps=0.1), {"momentum": 0.9}),
+        (RMSprop(eps=0.1), {"centered": True}),
+        (MomentumSGD(), {"nesterov": True}),
+    ],
+)
+def test_what_may_be_switched_on_and_off_between_updates(off, on):
+    p = Parameter(np.zeros(3))
+    p.grad = np.array([1.0, -2.0, 3.0])
+    off.setup([p]).update()
+    before = {name: getattr(off, name) for name in on}
+    for values in on, before:
+        vars(off).update(values)
+        off.update()
+    assert np.isfinite(p.data).all()
+    assert (np.sign(p.data) == [-1, 1, -1]).all()
+
+
+def test_adamw_is_adam_where_nothing_decays_and_shrinks_without_slope():
+    a, b = Parameter(np.ones(3)), Parameter(np.ones(3))
+    a.grad = b.grad = np.array([1.0, 2.0, 3.0])
+    Adam().setup([a]).update()
+    AdamW(weight_decay=0.0).setup([b]).update()
+    np.testing.assert_array_equal(a.data, b.data)
+    b.data, b.grad = np.ones(3), np.zeros(3)
+    AdamW(lr=0.1, weight_decay=0.5).setup([b]).update()
+    np.testing.assert_allclose(b.data, 0.95, rtol=1e-15)
+
+
+@pytest.mark.parametrize("rule", [AdamW, Lion])
+def test_decay_in_half_precision(rule):
+    # 1 - 1e-5 is 1 in float16, and 3e-5 of 6e4 is not to be lost.
+    p = Parameter(np.full(2, 6e4, np.float16))
+    p.grad = np.zeros(2, np.float16)
+    rule(lr=1e-2, weight_decay=0.1).setup([p]).update()
+    np.testing.assert_array_equal(p.data, np.full(2, 6e4 * 0.999, np.float16))
 
 
 def test_the_learning_rate_of_adam_has_two_names():
@@ -113,6 +247,23 @@ def test_adam_corrects_the_bias_of_each_parameter_by_its_own_updates():
             r"MomentumSGD: expected momentum in \[0, 1\), got 1.0",
         ),
         (lambda: MomentumSGD(momentum=-0.1), ValueError, "expected momentum in"),
+        (lambda: AdaGrad(-1), ValueError, r"AdaGrad: expected lr in \[0, inf\)"),
+        (lambda: AdaGrad(eps=-1), ValueError, r"AdaGrad: expected eps in \[0, inf\)"),
+        (lambda: AdaDelta(1.0), ValueError, r"AdaDelta: expected rho in \[0, 1\)"),
+        (lambda: AdaDelta(eps=0), ValueError, "AdaDelta: expected eps to be positive"),
+        (lambda: AdaDelta(eps=-1), ValueError, r"AdaDelta: expected eps in \[0, inf"),
+        (lambda: AdaDelta(lr=-1), ValueError, r"AdaDelta: expected lr in \[0, inf"),
+        (lambda: RMSprop(rho=1), ValueError, r"RMSprop: expected rho in \[0, 1\)"),
+        (lambda: RMSprop(momentum=1), ValueError, "RMSprop: expected momentum in"),
+        (lambda: RMSprop(-1), ValueError, r"RMSprop: expected lr in \[0, inf\)"),
+        (lambda: RMSprop(eps="a"), TypeError, "RMSprop: expected eps to be a number"),
+        (lambda: AdamW(beta1=1), ValueError, r"AdamW: expected beta1 in \[0, 1\)"),
+        (lambda: AdamW(weight_decay=-1), ValueError, "AdamW: expected weight_decay in"),
+        (lambda: AdamW(1, alpha=1), TypeError, "AdamW: expected lr or alpha"),
+        (lambda: Lion(-1), ValueError, r"Lion: expected lr in \[0, inf\), got -1"),
+        (lambda: Lion(beta1=1), ValueError, r"Lion: expected beta1 in \[0, 1\)"),
+        (lambda: Lion(beta2=1), ValueError, r"Lion: expected beta2 in \[0, 1\)"),
+        (lambda: Lion(weight_decay=-1), ValueError, "Lion: expected weight_decay in"),
         (lambda: Adam(-1), ValueError, r"Adam: expected lr in \[0, inf\), got -1"),
         (lambda: Adam(alpha=-1), ValueError, r"Adam: expected lr in \[0, inf\)"),
         (lambda: Adam(beta1=1), ValueError, r"Adam: expected beta1 in \[0, 1\), got 1"),
