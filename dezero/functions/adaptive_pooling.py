@@ -2,20 +2,19 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from dezero import cuda
 from dezero.core import ArrayLike, Variable, as_variable
 from dezero.functions.averaging import average_pooling
-from dezero.functions.axes import moveaxis
-from dezero.functions.dtypes import as_floating
+from dezero.functions.dtypes import cast
 from dezero.functions.extending import pad
 from dezero.functions.extremes import max
-from dezero.functions.linalg import matmul
 from dezero.functions.lookup import take
 from dezero.functions.max_pooling import pooling
-from dezero.functions.reduction import mean
+from dezero.functions.reduction import mean, sum
 from dezero.functions.window_arguments import as_sizes
 from dezero.functions.window_reduction import least
 from dezero.functions.windows import Sizes
@@ -97,14 +96,15 @@ def adaptive_average_pooling(
     if factors is not None:
         return average_pooling(x, factors, factors)
     xp = cuda.get_array_module(x)
-    y = x
+    y = x if x.dtype.kind == "f" else cast(x, np.float64)
     for axis, size in enumerate(sizes, start=2):
-        weights = np.zeros((x.shape[axis], size))
-        for i, (start, stop) in enumerate(_parts(x.shape[axis], size)):
-            weights[start:stop, i] = 1 / (stop - start)
-        W = xp.asarray(weights, dtype=as_floating(x.data[:0]).dtype)
-        # (..., I, ...) -> (..., I) (I, O) -> (..., O) -> (..., O, ...)
-        y = moveaxis(matmul(moveaxis(y, axis, -1), W), -1, axis)
+        counts = [stop - start for start, stop in _parts(x.shape[axis], size)]
+        column = size, *[1] * (x.ndim - axis)
+        # Divided first: sums may be out of the range of half precision.
+        parts = _in_parts(y, axis, size, 0) / xp.asarray(counts, y.dtype).reshape(
+            column
+        )
+        y = sum(parts, axis=axis + 1)
     return y
 
 
@@ -136,17 +136,24 @@ def adaptive_max_pooling(x: ArrayLike, output_size: int | Sequence[int]) -> Vari
         return pooling(x, factors, factors)
     y = x
     for axis, size in enumerate(sizes, start=2):
-        n = x.shape[axis]
-        parts = _parts(n, size)
-        longest = np.max([stop - start for start, stop in parts])
-        # Row i has the elements of part i; a short one ends with the border, I.
-        rows = np.array([[*range(*part), n, n][:longest] for part in parts])
-        border = [(0, 0)] * x.ndim
-        border[axis] = (0, 1)
-        # (..., I, ...) -> (..., I + 1, ...) -> (..., O, longest, ...) -> (..., O, ...)
-        y = pad(y, border, constant_values=least(x.dtype))
-        y = max(take(y, rows, axis), axis=axis + 1)
+        y = max(_in_parts(y, axis, size, least(x.dtype)), axis=axis + 1)
     return y
+
+
+def _in_parts(x: Variable, axis: int, size: int, neutral: Any) -> Variable:
+    """(..., I, ...) -> (..., size, n, ...), n elements of each part of an axis.
+
+    A part that is shorter than the others ends with ``neutral``.
+    """
+    I = x.shape[axis]
+    parts = _parts(I, size)
+    n = np.max([stop - start for start, stop in parts])
+    # Row i has the elements of part i; a short one ends with the border, I.
+    rows = np.array([[*range(*part), I, I][:n] for part in parts])
+    border = [(0, 0)] * x.ndim
+    border[axis] = (0, 1)
+    x = pad(x, border, constant_values=neutral)  # (..., I + 1, ...)
+    return take(x, rows, axis)
 
 
 def _parts(size: int, count: int) -> list[tuple[int, int]]:

@@ -10,10 +10,10 @@ from dezero.core import ArrayLike, Config, Function, Variable, as_variable
 from dezero.functions.axes import swapaxes
 from dezero.functions.broadcasting import broadcasts, sum_to
 from dezero.functions.comparison import where
-from dezero.functions.dtypes import cast
+from dezero.functions.dtypes import cast, working_dtypes
 from dezero.functions.exponential import exp
 from dezero.functions.linalg import matmul
-from dezero.functions.noise import Dropout
+from dezero.functions.noise import Dropout, as_ratio
 from dezero.functions.recomputing import recorded_gradients
 from dezero.functions.reduction import sum
 
@@ -33,7 +33,7 @@ class ScaledDotProductAttention(Function):
 
     def forward(self, q, k, v, bias=None):
         xp = cuda.get_array_module(q)
-        dtype, work = _dtypes(q, k, v, bias)
+        dtype, work = working_dtypes(q, k, v, bias)
         q, k, v = [a.astype(work, copy=False) for a in (q, k, v)]
         w = xp.matmul(q * _scale(q), k.swapaxes(-1, -2))  # (..., Tq, Tk)
         allowed = self._open(xp, w.shape)
@@ -101,6 +101,11 @@ class ScaledDotProductAttention(Function):
             return gq, gk, gv
         return gq, gk, gv, gw if need_bias[0] else None
 
+    def _release(self):
+        super()._release()
+        # (..., Tq, Tk) each, which who keeps the result does not need.
+        self.weights = self.dropout = None
+
     def _dropped(self, w):
         """``w`` with the elements dropped that forward dropped."""
         return self.dropout.backward(as_variable(w)).data
@@ -112,7 +117,7 @@ class ScaledDotProductAttention(Function):
     def compose(self, q, k, v, bias=None):
         """The same, put together from functions."""
         xp = cuda.get_array_module(q)
-        dtype, work = _dtypes(q, k, v, bias)
+        dtype, work = working_dtypes(q, k, v, bias)
         q, k, v = cast(q, work), cast(k, work), cast(v, work)
         s = matmul(q * _scale(q), swapaxes(k, -1, -2))
         allowed = self._open(xp, s.shape)
@@ -137,13 +142,6 @@ class ScaledDotProductAttention(Function):
 
 def _scale(q):
     return 1 / math.sqrt(max(q.shape[-1], 1))
-
-
-def _dtypes(*arrays):
-    """The dtype of the result and that to compute in, single precision for half."""
-    given = [a.dtype for a in arrays if a is not None]
-    dtype = np.result_type(*given, np.float16)  # floating, for integers too
-    return dtype, np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 def scaled_dot_product_attention(
@@ -177,7 +175,7 @@ def scaled_dot_product_attention(
         Variable of shape (..., Tq, Dv). Half precision is computed in single precision.
 
     Raises:
-        TypeError: ``mask`` holds integers.
+        TypeError: ``mask`` holds integers, or ``dropout_ratio`` is no number.
         ValueError: The shapes do not fit, or ``dropout_ratio`` is outside [0, 1].
     """
     q, k, v = as_variable(q), as_variable(k), as_variable(v)
@@ -199,11 +197,7 @@ def scaled_dot_product_attention(
             "scaled_dot_product_attention: expected stacks that broadcast, got "
             f"{shapes}"
         ) from None
-    if not 0 <= dropout_ratio <= 1:
-        raise ValueError(
-            "scaled_dot_product_attention: expected dropout_ratio in [0, 1], got "
-            f"{dropout_ratio}"
-        )
+    dropout_ratio = as_ratio("scaled_dot_product_attention", dropout_ratio)
     allowed, bias = None, None
     if mask is not None:
         mask = as_variable(mask)

@@ -8,10 +8,11 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Config, Variable, as_variable
 from dezero.cuda import Array
-from dezero.functions.dtypes import cast
+from dezero.functions.arguments import as_number
+from dezero.functions.dtypes import cast, working_dtypes
 from dezero.functions.elementary import sqrt
 from dezero.functions.shape import reshape
-from dezero.functions.standardizing import Standardize, by_channel, check_eps
+from dezero.functions.standardizing import Standardize, as_eps, by_channel
 
 __all__ = ["batch_norm", "batch_nrom", "fixed_batch_norm"]
 
@@ -50,14 +51,16 @@ def batch_norm(
         Variable of the shape of ``x``. Half precision is computed in single precision.
 
     Raises:
-        TypeError: ``mean`` or ``var`` is no floating array.
+        TypeError: ``mean`` or ``var`` is no floating array, or ``decay`` or ``eps`` no
+            number.
         ValueError: A shape does not fit, there is no element per channel in training,
             a running array is read-only, ``decay`` is outside [0, 1], or ``eps`` is not
             above 0.
     """
-    x, layout = _with_layout("batch_norm", x, eps)
+    x, layout, eps = _with_layout("batch_norm", x, eps)
+    decay = as_number("batch_norm", "decay", decay)
     if not 0 <= decay <= 1:
-        raise ValueError(f"batch_norm: expected decay in [0, 1], got {decay}")
+        raise ValueError(f"batch_norm: expected decay in [0, 1], got {decay:g}")
     mean = _running("mean", mean, layout[1])
     var = _running("var", var, layout[1])
     if not Config.train:
@@ -75,13 +78,16 @@ def batch_norm(
     m, v = f.mean[:, 0], f.var[:, 0]
     if f.rest is not None:
         m = m + f.rest[:, 0]
-    # Only now, when nothing can fail any more, and both or none.
-    mean *= decay
-    mean += ((1 - decay) * m).astype(mean.dtype, copy=False)
-    if n > 1:
-        var *= decay
-        var += ((1 - decay) * (n / (n - 1)) * v).astype(var.dtype, copy=False)
+    new_mean = _moved(mean, m, decay)
+    new_var = _moved(var, v * (n / (n - 1)), decay) if n > 1 else var
+    # Only now, when nothing can fail any more: both or none.
+    mean[...], var[...] = new_mean, new_var
     return y
+
+
+def _moved(average: Array, new: Array, decay: float) -> Array:
+    """``decay * average + (1 - decay) * new`` in the dtype of ``average``."""
+    return average * decay + ((1 - decay) * new).astype(average.dtype, copy=False)
 
 
 batch_nrom = batch_norm  # the name in DeZero 0.0.13
@@ -111,9 +117,10 @@ def fixed_batch_norm(
         Variable of the shape of ``x``. Half precision is computed in single precision.
 
     Raises:
+        TypeError: ``eps`` is no number.
         ValueError: A shape does not fit, or ``eps`` is not above 0.
     """
-    x, _ = _with_layout("fixed_batch_norm", x, eps)
+    x, _, eps = _with_layout("fixed_batch_norm", x, eps)
     return _fixed("fixed_batch_norm", x, gamma, beta, mean, var, eps)
 
 
@@ -131,9 +138,7 @@ def _fixed(
     p: dict[str, Any] = {k: by_channel(function, k, a, C) for k, a in given.items()}
     gamma, beta = p["gamma"], p["beta"]
     # In the dtype of x, whatever that of the statistics; half precision as single.
-    dtypes = [a.dtype for a in (x, gamma, beta) if a is not None]
-    dtype = np.result_type(*dtypes, np.float16)
-    work = np.float32 if dtype == np.float16 else dtype
+    dtype, work = working_dtypes(x, gamma, beta)
     column = C, *[1] * (x.ndim - 2)
     factor = 1 / sqrt(cast(p["var"], work) + eps)
     if gamma is not None:
@@ -149,16 +154,16 @@ def _fixed(
 
 def _with_layout(
     function: str, x: ArrayLike, eps: float
-) -> tuple[Variable, tuple[int, int, int]]:
-    """``x`` as a Variable, and its shape as (N, C, L), all positions in one axis."""
+) -> tuple[Variable, tuple[int, int, int], float]:
+    """``x``, its shape as (N, C, L), all positions in one axis, and ``eps``."""
     x = as_variable(x)
     if x.ndim < 2:
         raise ValueError(
             f"{function}: expected x of shape (N, C) or (N, C, ...), got {x.shape}"
         )
-    check_eps(function, eps)
+    eps = as_eps(function, eps)
     N, C, *positions = x.shape
-    return x, (N, C, math.prod(positions))
+    return x, (N, C, math.prod(positions)), eps
 
 
 def _running(name: str, a: Any, C: int) -> Array:

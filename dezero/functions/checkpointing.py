@@ -142,8 +142,10 @@ def checkpoint(f: Callable[..., Any], *xs: Any) -> Any:
     Raises:
         RuntimeError: In backward: ``f`` returned other shapes, or used other Variables,
             than the first time.
-        TypeError: ``f`` returned something else.
+        TypeError: ``f`` cannot be called, or returned something else.
     """
+    if not callable(f):
+        raise TypeError(f"checkpoint: expected a function as f, got {type(f).__name__}")
     if not Config.enable_backprop:
         return f(*xs)
     numbers = _RandomNumbers(xs)

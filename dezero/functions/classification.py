@@ -137,7 +137,7 @@ def softmax_cross_entropy(
 
     Raises:
         TypeError: ``t`` holds neither integers nor probabilities of the shape of ``x``,
-            or ``label_smoothing`` is no number.
+            ``ignore_label`` is no integer, or ``label_smoothing`` no number.
         ValueError: The shapes do not fit, there are no scores, a label is negative or
             not below C, ``label_smoothing`` is out of range, there is no such axis or
             reduction, or ``ignore_label`` is given with probabilities.
@@ -192,7 +192,7 @@ def cross_entropy(
     rows, ids, shape = by_rows(function, x, t, axis)
     C = rows.shape[1]
     plain = class_weights is None and not smoothing and reduction == "mean"
-    rows, ids, counted = rows_that_count(rows, ids, ignore_label)
+    rows, ids, counted = rows_that_count(function, rows, ids, ignore_label)
     labels = as_variable(labels_below(function, ids, C))
     if plain and len(ids):
         return SoftmaxCrossEntropy()(rows, labels)

@@ -9,6 +9,7 @@ from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.cuda import Array
 from dezero.functions.correlation import add_columns, fill_columns
 from dezero.functions.dtypes import wide
+from dezero.functions.shape import as_shape
 from dezero.functions.window_arguments import make_window
 
 __all__ = ["Col2im", "Im2col", "col2im", "im2col"]
@@ -151,7 +152,7 @@ def col2im_array(
     dilation: int | Sequence[int] = 1,
 ) -> Array:
     """:func:`col2im` of an array, as an array."""
-    img_shape = tuple(img_shape)
+    img_shape = as_shape("col2im", img_shape)
     if len(img_shape) < 3:
         raise ValueError(
             "col2im: expected input_shape with axes after batch and channel, got "

@@ -301,7 +301,9 @@ def conv2d_simple(
 ) -> Variable:
     """:func:`conv2d` as one product of matrices, to read: im2col, then linear."""
     x, W = as_variable(x), as_variable(W)
+    b = None if b is None else as_variable(b)
     _check_conv("conv2d_simple", 2, x, W, 1)
+    _check_bias("conv2d_simple", b, len(W))
     N, O = len(x), len(W)
     col = im2col(x, W.shape[2:], stride, pad)  # (N*OH*OW, C*KH*KW)
     y = linear(col, transpose(reshape(W, (O, -1))), b)  # (N*OH*OW, O)
@@ -358,7 +360,7 @@ def _check_conv(function: str, ndim: int, x: Any, W: Any, groups: Any) -> int:
     return groups
 
 
-def _check_bias(function: str, b: Array | None, O: int) -> None:
+def _check_bias(function: str, b: Any, O: int) -> None:
     if b is not None and b.shape != (O,):
         raise ValueError(
             f"{function}: expected b of shape ({O},), one per channel of the result, "

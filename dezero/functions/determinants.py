@@ -1,5 +1,7 @@
 """Determinants, and their logarithms; each for stacks of matrices."""
 
+import numpy as np
+
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable, using_config
 from dezero.cuda import Array
@@ -32,7 +34,8 @@ class Det(Function):
 
     def forward(self, x):
         xp = cuda.get_array_module(x)
-        return xp.asarray(xp.linalg.det(x))
+        with np.errstate(invalid="ignore"):  # of NaN comes NaN, as from inv
+            return xp.asarray(xp.linalg.det(x))
 
     def backward(self, gy):
         x = self.inputs[0]
@@ -96,9 +99,14 @@ def _cofactor_gradient(x, gC):
 
 
 def _singular_values(x: Array) -> tuple[Array, Array, Array, Array]:
-    """``U, s, Vt`` of ``x = U @ diag(s) @ Vt``, and ``det(U) * det(Vt)``."""
+    """``U, s, Vt`` of ``x = U @ diag(s) @ Vt``, and ``det(U) * det(Vt)``.
+
+    A matrix with elements that are not finite, which LAPACK refuses, has s of NaN.
+    """
     xp = cuda.get_array_module(x)
-    U, s, Vt = xp.linalg.svd(x)
+    finite = xp.isfinite(x).all(axis=(-2, -1))[..., None]
+    U, s, Vt = xp.linalg.svd(xp.where(finite[..., None], x, x.dtype.type(0)))
+    s = xp.where(finite, s, x.dtype.type(np.nan))
     r = xp.sign(xp.linalg.det(U) * xp.linalg.det(Vt))
     return U, s, Vt, xp.asarray(r, dtype=x.dtype)
 
@@ -155,7 +163,8 @@ class LogAbsDet(Function):
 
     def forward(self, x):
         xp = cuda.get_array_module(x)
-        self.sign, y = xp.linalg.slogdet(x)
+        with np.errstate(invalid="ignore"):  # as in Det
+            self.sign, y = xp.linalg.slogdet(x)
         return xp.asarray(y)
 
     def backward(self, gy):

@@ -28,6 +28,19 @@ def wide(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.char == "e" else x
 
 
+def working_dtypes(*arrays: Any) -> tuple[np.dtype, np.dtype]:
+    """The dtype of a result, and that to compute in, single precision for half.
+
+    Args:
+        *arrays: Arrays or Variables; those that are None do not count. Integers and
+            booleans alone make double precision, however short they are.
+    """
+    dtype = np.result_type(*[a.dtype for a in arrays if a is not None])
+    if dtype.kind != "f":
+        dtype = np.dtype(np.float64)
+    return dtype, np.dtype(np.float32) if dtype.char == "e" else dtype
+
+
 def sum_dtype(x: Array) -> type | None:
     """The dtype to add up in: single precision for half, else (None) that of ``x``."""
     return np.float32 if x.dtype.char == "e" else None

@@ -46,7 +46,7 @@ def top_k_accuracy(y: ArrayLike, t: ArrayLike, k: int = 5) -> Variable:
     """The share of rows where the class id ``t`` is among the ``k`` greatest scores.
 
     Of equal scores the one of the lower class id counts as the greater, so that k = 1
-    gives :func:`accuracy`.
+    gives :func:`accuracy`. NaN as the score of ``t`` is not among the greatest.
 
     Args:
         y: Scores (N, C), or probabilities.
@@ -70,7 +70,7 @@ def top_k_accuracy(y: ArrayLike, t: ArrayLike, k: int = 5) -> Variable:
     xp = cuda.get_array_module(y)
     score = y.data[xp.arange(N), ids][:, None]
     ahead = (y.data == score) & (xp.arange(C) < ids[:, None])
-    ahead |= y.data > score
+    ahead |= ~(y.data <= score)  # what is no number is ahead, and has all others ahead
     return measured(y, (ahead.sum(axis=1) < k).mean())
 
 
@@ -109,8 +109,8 @@ def r2_score(y: ArrayLike, t: ArrayLike) -> Variable:
 
 
 def _columns(x: Array) -> Array:
-    x = wide(x) if x.dtype.kind == "f" else x.astype(np.float64)
-    return x.reshape(len(x), -1)
+    """(N, ...) -> (N, K), in double precision: single squares overflow beyond 1e19."""
+    return x.astype(np.float64).reshape(len(x), -1)
 
 
 def perplexity(
@@ -129,7 +129,7 @@ def perplexity(
         range, 1 if nothing counts. No gradient comes back.
 
     Raises:
-        TypeError: ``t`` holds no integers.
+        TypeError: ``t`` holds no integers, or ``ignore_label`` is none.
         ValueError: The shapes do not fit, there are no scores, a label names no class,
             or there is no such axis.
     """

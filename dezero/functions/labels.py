@@ -9,9 +9,10 @@ from dezero import cuda
 from dezero.core import ArrayLike, Variable, as_variable
 from dezero.cuda import Array
 from dezero.functions.axes import moveaxis
+from dezero.functions.dtypes import cast
 from dezero.functions.indexing import get_item, scatter_add
 from dezero.functions.loss import check_reduction, reduced
-from dezero.functions.shape import as_axis, reshape
+from dezero.functions.shape import as_axis, as_integer, reshape
 
 __all__ = ["nll_loss"]
 
@@ -104,11 +105,16 @@ def weights_of_classes(function: str, class_weights: Any, x: Variable, C: int) -
 
 
 def rows_that_count(
-    rows: Variable, ids: Array, ignore_label: int | None
+    function: str, rows: Variable, ids: Array, ignore_label: int | None
 ) -> tuple[Variable, Array, Array | None]:
-    """The rows and labels that count, and where they stood; None for all of them."""
+    """The rows and labels that count, and where they stood; None for all of them.
+
+    Raises:
+        TypeError: ``ignore_label`` is no integer: no label would ever be equal to it.
+    """
     if ignore_label is None:
         return rows, ids, None
+    ignore_label = as_integer(function, "ignore_label", ignore_label)
     counted = ids != ignore_label
     if counted.all():
         return rows, ids, None
@@ -159,15 +165,17 @@ def nll_loss(
         where the label was ignored.
 
     Raises:
-        TypeError: ``t`` holds no integers.
+        TypeError: ``t`` holds no integers, or ``ignore_label`` is none.
         ValueError: The shapes do not fit, there are no logarithms, a label is negative
             or not below C, or there is no such axis or reduction.
     """
     log_p, t = as_variable(log_p), as_variable(t)
+    if log_p.dtype.kind != "f":  # an unsigned integer has no negative
+        log_p = cast(log_p, np.float64)
     check_reduction("nll_loss", reduction)
     rows, ids, shape = by_rows("nll_loss", log_p, t, axis)
     C = rows.shape[1]
-    rows, ids, counted = rows_that_count(rows, ids, ignore_label)
+    rows, ids, counted = rows_that_count("nll_loss", rows, ids, ignore_label)
     ids = labels_below("nll_loss", ids, C)
     places = cuda.get_array_module(rows).arange(len(ids))
     losses = -get_item(rows, (places, ids))

@@ -43,6 +43,8 @@ def hinge(
             not below C, N is 0, or there is no such reduction.
     """
     x = as_variable(x)
+    if x.dtype.kind != "f":  # an unsigned integer has no negative
+        x = cast(x, np.float64)
     check_reduction("hinge", reduction)
     margin = as_number("hinge", "margin", margin)
     ids = class_labels("hinge", x, t)

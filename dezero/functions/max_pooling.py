@@ -136,8 +136,9 @@ def pooling(
     Raises:
         TypeError: An argument that should be integers is not.
         ValueError: ``x`` has fewer than three axes, an argument does not fit their
-            number or is out of range, the window is larger than the padded image, or
-            it meets nothing but padding somewhere.
+            number or is out of range, the window is larger than the padded image (with
+            ``ceil_mode``, by a step at least), or it meets nothing but padding
+            somewhere.
     """
     return Pooling(kernel_size, stride, pad, dilation, ceil_mode)(as_variable(x))
 

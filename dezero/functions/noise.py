@@ -69,14 +69,20 @@ def dropout(x: ArrayLike, dropout_ratio: float = 0.5) -> Variable:
         TypeError: ``dropout_ratio`` is no number.
         ValueError: ``dropout_ratio`` is outside [0, 1].
     """
-    dropout_ratio = _ratio("dropout", dropout_ratio)
+    dropout_ratio = as_ratio("dropout", dropout_ratio)
     x = as_variable(x)
     if not Config.train or dropout_ratio == 0:
         return x
     return Dropout(dropout_ratio)(x)
 
 
-def _ratio(function: str, dropout_ratio: float) -> float:
+def as_ratio(function: str, dropout_ratio: float) -> float:
+    """``dropout_ratio`` as a number in [0, 1].
+
+    Raises:
+        TypeError: It is no number.
+        ValueError: It is out of range.
+    """
     ratio = as_number(function, "dropout_ratio", dropout_ratio)
     if not 0 <= ratio <= 1:
         raise ValueError(f"{function}: expected dropout_ratio in [0, 1], got {ratio:g}")
@@ -101,7 +107,7 @@ def dropout2d(x: ArrayLike, dropout_ratio: float = 0.5) -> Variable:
         ValueError: ``dropout_ratio`` is outside [0, 1], or ``x`` has no axis of
             channels.
     """
-    ratio = _ratio("dropout2d", dropout_ratio)
+    ratio = as_ratio("dropout2d", dropout_ratio)
     x = as_variable(x)
     if x.ndim < 2:
         raise ValueError(

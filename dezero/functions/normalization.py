@@ -10,8 +10,8 @@ import numpy as np
 from dezero.core import ArrayLike, Variable, as_variable
 from dezero.functions.comparison import maximum
 from dezero.functions.norms import norm
-from dezero.functions.shape import as_axis
-from dezero.functions.standardizing import Standardize, by_channel, check_eps
+from dezero.functions.shape import as_axis, as_integer
+from dezero.functions.standardizing import Standardize, as_eps, by_channel
 
 __all__ = ["group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
 
@@ -38,6 +38,7 @@ def layer_norm(
         Variable of the shape of ``x``. Half precision is computed in single precision.
 
     Raises:
+        TypeError: ``eps`` is no number.
         ValueError: ``x`` is 0-d, ``gamma`` or ``beta`` has another shape, or ``eps`` is
             not above 0.
     """
@@ -61,6 +62,7 @@ def rms_norm(
         Variable of the shape of ``x``. Half precision is computed in single precision.
 
     Raises:
+        TypeError: ``eps`` is no number.
         ValueError: ``x`` is 0-d, ``gamma`` has another shape, or ``eps`` is not above
             0.
     """
@@ -69,7 +71,7 @@ def rms_norm(
 
 def _rows(function, x, gamma, beta, eps, center):
     x = as_variable(x)
-    check_eps(function, eps)
+    eps = as_eps(function, eps)
     if x.ndim == 0:
         raise ValueError(f"{function}: expected at least one axis, got x of shape ()")
     *rows, D = x.shape
@@ -104,6 +106,7 @@ def group_norm(
         Variable of the shape of ``x``. Half precision is computed in single precision.
 
     Raises:
+        TypeError: ``num_groups`` is no integer, or ``eps`` no number.
         ValueError: ``x`` has less than two axes, C is no multiple of ``num_groups``,
             ``gamma`` or ``beta`` has another shape, or ``eps`` is not above 0.
     """
@@ -112,6 +115,7 @@ def group_norm(
         raise ValueError(
             f"group_norm: expected x of shape (N, C, ...), got shape {x.shape}"
         )
+    num_groups = as_integer("group_norm", "num_groups", num_groups)
     if num_groups < 1 or x.shape[1] % num_groups:
         raise ValueError(
             f"group_norm: expected a number of groups that divides C = {x.shape[1]}, "
@@ -142,6 +146,7 @@ def instance_norm(
         Variable of the shape of ``x``. Half precision is computed in single precision.
 
     Raises:
+        TypeError: ``eps`` is no number.
         ValueError: ``x`` has less than three axes, ``gamma`` or ``beta`` has another
             shape, or ``eps`` is not above 0.
     """
@@ -155,7 +160,7 @@ def instance_norm(
 
 
 def _groups(function, x, num_groups, gamma, beta, eps):
-    check_eps(function, eps)
+    eps = as_eps(function, eps)
     N, C, *positions = x.shape
     L = math.prod(positions)
     gamma = by_channel(function, "gamma", gamma, C)
@@ -180,11 +185,12 @@ def normalize(x: ArrayLike, axis: int = 1, eps: float = 1e-12) -> Variable:
         Variable of the shape of ``x``.
 
     Raises:
+        TypeError: ``eps`` is no number.
         ValueError: ``x`` has no such axis, or ``eps`` is not above 0.
     """
     x = as_variable(x)
     axis = as_axis("normalize", axis, x.shape)
-    check_eps("normalize", eps)
+    eps = as_eps("normalize", eps)
     if x.dtype.kind == "f":
         eps = max(eps, float(np.finfo(x.dtype).tiny))
     return x / maximum(norm(x, axis=axis, keepdims=True), eps)

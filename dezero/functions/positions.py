@@ -5,7 +5,9 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.cuda import Array
+from dezero.functions.arguments import as_number
 from dezero.functions.dtypes import as_floating
+from dezero.functions.shape import as_integer
 
 __all__ = ["Rotary", "rotary_encoding", "sinusoidal_encoding"]
 
@@ -50,6 +52,7 @@ def rotary_encoding(x: ArrayLike, base: float = 10000.0, offset: int = 0) -> Var
         Variable of the shape of ``x``.
 
     Raises:
+        TypeError: ``base`` is no number, or ``offset`` no integer.
         ValueError: ``x`` has less than two axes, D is odd, or ``base`` is not above 0.
     """
     x = as_variable(x)
@@ -76,6 +79,7 @@ def sinusoidal_encoding(
         Variable of the shape of ``x``; of zeros, it is the table P.
 
     Raises:
+        TypeError: ``base`` is no number, or ``offset`` no integer.
         ValueError: ``x`` has less than two axes, D is odd, or ``base`` is not above 0.
     """
     x = as_variable(x)
@@ -93,8 +97,8 @@ def _angles(function: str, x: Variable, base: float, offset: int) -> Array:
         raise ValueError(
             f"{function}: expected x of shape (..., T, D) with an even D, got {x.shape}"
         )
-    if not base > 0:
-        raise ValueError(f"{function}: expected base > 0, got {base}")
+    base = as_number(function, "base", base, above=0)
+    offset = as_integer(function, "offset", offset)
     T, D = x.shape[-2:]
     xp = cuda.get_array_module(x)
     positions = offset + xp.arange(T, dtype=np.float64)

@@ -78,7 +78,7 @@ def selu(x: ArrayLike) -> Variable:
     Returns:
         Variable of the shape of ``x``.
     """
-    return elu(x, SELU_ALPHA) * SELU_SCALE
+    return elu(as_variable(x), SELU_ALPHA) * SELU_SCALE
 
 
 def mish(x: ArrayLike) -> Variable:

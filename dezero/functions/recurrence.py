@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 from dezero import cuda
 from dezero.core import ArrayLike, Config, Function, Variable, as_variable
 from dezero.cuda import Array
 from dezero.functions.comparison import where
-from dezero.functions.dtypes import cast
+from dezero.functions.dtypes import cast, working_dtypes
 from dezero.functions.joining import stack
 from dezero.functions.linalg import linear, matmul
 from dezero.functions.recomputing import recorded_gradients
@@ -40,14 +38,18 @@ class Recurrence(Function):
     keeps = 0  # how many arrays (N, H) a step keeps besides its gates
     apart = False  # do x @ Wx and h @ Wh have different gradients?
 
+    # Of all steps: for the first derivative, which derives from the inputs again.
+    gates: Any = None
+    history: Any = None
+    kept: Any = None
+
     def __init__(self, mask=None):
         self.mask = mask
 
     def forward(self, *inputs):
         xp = cuda.get_array_module(inputs[0])
-        dtypes = [a.dtype for a in inputs if a is not None]
-        dtype = np.result_type(*dtypes, np.float16)  # floating, for integers too
-        x, *first, Wx, Wh, b, bh = self._unpack(inputs, _work(dtype))
+        dtype, work = working_dtypes(*inputs)
+        x, *first, Wx, Wh, b, bh = self._unpack(inputs, work)
         (T, N, I), H = x.shape, len(Wh)
         a = x.reshape(T * N, I) @ Wx
         if b is not None:
@@ -142,10 +144,14 @@ class Recurrence(Function):
             flat_u.sum(axis=0) if needs[n + 3] else None,
         ]
 
+    def _release(self):
+        super()._release()
+        # As large as all gates of all steps; who keeps y does not need them.
+        self.gates = self.history = self.kept = None
+
     def compose(self, *inputs):
         """The same outputs, put together from functions."""
-        dtype = np.result_type(*[v.dtype for v in inputs if v is not None], np.float16)
-        work = _work(dtype)
+        dtype, work = working_dtypes(*inputs)
         inner: list[Any] = [v if v is None else cast(v, work) for v in inputs]
         x, *states = inner[: 1 + self.states]
         Wx, Wh, b, *bh = inner[1 + self.states :]
@@ -173,11 +179,6 @@ class Recurrence(Function):
         return tuple([cast(v, dtype) for v in (y, *states)])
 
 
-def _work(dtype):
-    """The dtype to compute in: half precision would be rounded at every step."""
-    return np.dtype(np.float32) if dtype == np.float16 else dtype
-
-
 # =============================================================================
 # Arguments
 # =============================================================================
@@ -194,10 +195,14 @@ def run(
     """Check the arguments of a sequence and compute it.
 
     Raises:
-        TypeError: ``lengths`` are no integers, or ``mask`` is not boolean.
+        TypeError: ``x``, ``Wx`` or ``Wh`` is None, ``lengths`` are no integers, or
+            ``mask`` is not boolean.
         ValueError: The shapes do not fit, a length is outside [0, T], or both
             ``lengths`` and ``mask`` are given.
     """
+    for name in ("x", "Wx", "Wh"):
+        if inputs[name] is None:
+            raise TypeError(f"{function}: expected an array as {name}, got None")
     v: dict[str, Any] = {
         k: None if a is None else as_variable(a) for k, a in inputs.items()
     }

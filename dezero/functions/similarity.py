@@ -3,6 +3,7 @@
 import numpy as np
 
 from dezero.core import ArrayLike, Variable, as_variable
+from dezero.functions.broadcasting import broadcast_to
 from dezero.functions.comparison import maximum
 from dezero.functions.dtypes import cast
 from dezero.functions.exponential import log
@@ -19,8 +20,12 @@ def _direction(x: Variable, axis: int) -> Variable:
     """``x / |x|``; a vector 0 has no direction, and no gradient: both are 0."""
     if x.dtype.kind != "f":
         x = cast(x, np.float64)
-    axis = as_axis("cosine_similarity", axis, x.shape)
     return SafeDiv(kink=True)(x, norm(x, axis=axis, keepdims=True))
+
+
+def _along(x: Variable, axis: int, size: int) -> Variable:
+    """``x`` broadcast to this size along one axis."""
+    return broadcast_to(x, (*x.shape[:axis], size, *x.shape[axis + 1 :]))
 
 
 def cosine_similarity(x0: ArrayLike, x1: ArrayLike, axis: int = 1) -> Variable:
@@ -38,8 +43,8 @@ def cosine_similarity(x0: ArrayLike, x1: ArrayLike, axis: int = 1) -> Variable:
         Variable of the broadcast shape without ``axis``.
 
     Raises:
-        ValueError: ``x0`` or ``x1`` has no such axis, or they differ in their number of
-            axes.
+        ValueError: ``x0`` or ``x1`` has no such axis, they differ in their number of
+            axes, or their shapes do not broadcast.
     """
     x0, x1 = as_variable(x0), as_variable(x1)
     if x0.ndim != x1.ndim:
@@ -47,6 +52,16 @@ def cosine_similarity(x0: ArrayLike, x1: ArrayLike, axis: int = 1) -> Variable:
             "cosine_similarity: expected arrays of as many axes, got shapes "
             f"{x0.shape} and {x1.shape}"
         )
+    axis = as_axis("cosine_similarity", axis, x0.shape)
+    try:
+        D = np.broadcast_shapes(x0.shape, x1.shape)[axis]
+    except ValueError:
+        raise ValueError(
+            "cosine_similarity: expected shapes that broadcast, got "
+            f"{x0.shape} and {x1.shape}"
+        ) from None
+    # A number repeated along the axis is a vector of D, and as long as one.
+    x0, x1 = _along(x0, axis, D), _along(x1, axis, D)
     return sum(_direction(x0, axis) * _direction(x1, axis), axis)
 
 

@@ -87,7 +87,7 @@ def relu6(x: ArrayLike) -> Variable:
     Returns:
         Variable of the shape of ``x``.
     """
-    return HardTanh(0, 6)(x)
+    return HardTanh(0, 6)(as_variable(x))
 
 
 def hard_sigmoid(x: ArrayLike) -> Variable:

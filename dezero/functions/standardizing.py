@@ -13,7 +13,8 @@ import numpy as np
 from dezero import cuda
 from dezero.core import Config, Function, Variable, as_variable
 from dezero.cuda import Array
-from dezero.functions.dtypes import cast
+from dezero.functions.arguments import as_number
+from dezero.functions.dtypes import cast, working_dtypes
 from dezero.functions.elementary import sqrt
 from dezero.functions.recomputing import recorded_gradients
 from dezero.functions.reduction import mean
@@ -56,7 +57,7 @@ class Standardize(Function):
         self.n = max(layout[0] * layout[2], 1)
 
     def forward(self, x, gamma, beta):
-        dtype, work = _dtypes(x, gamma, beta)
+        dtype, work = working_dtypes(x, gamma, beta)
         xp = cuda.get_array_module(x)
         u = x.astype(work, copy=False).reshape(self.layout)
         self.mean: Any = None
@@ -142,7 +143,7 @@ class Standardize(Function):
 
     def compose(self, x, gamma, beta):
         """The same, put together from functions."""
-        dtype, work = _dtypes(x, gamma, beta)
+        dtype, work = working_dtypes(x, gamma, beta)
         d = reshape(cast(x, work), self.layout)
         if self.center and x.size:
             if self.rest is not None:
@@ -159,17 +160,14 @@ class Standardize(Function):
         return cast(reshape(y, x.shape), dtype)
 
 
-def _dtypes(*arrays):
-    """The dtype of the result and that to compute in, single precision for half."""
-    given = [a.dtype for a in arrays if a is not None]
-    dtype = np.result_type(*given, np.float16)  # floating, for integers too
-    return dtype, np.dtype(np.float32) if dtype == np.float16 else dtype
+def as_eps(function: str, eps: float) -> float:
+    """``eps`` as a number that keeps a constant channel from dividing by zero.
 
-
-def check_eps(function: str, eps: float) -> None:
-    """Refuse an ``eps`` that would let a constant channel divide by zero."""
-    if not eps > 0:
-        raise ValueError(f"{function}: expected eps > 0, got {eps}")
+    Raises:
+        TypeError: It is no number.
+        ValueError: It is not above 0.
+    """
+    return as_number(function, "eps", eps, above=0)
 
 
 def by_channel(function: str, name: str, p: Any, C: int) -> Variable | None:

@@ -32,7 +32,8 @@ def make_window(
     Raises:
         TypeError: An argument is neither an integer nor a sequence of them.
         ValueError: The number of values does not fit, one is out of range, or the
-            window is larger than the padded image.
+            window is larger than the padded image; with ``ceil_mode``, by a step at
+            least.
     """
     ndim = len(sizes)
     kernel = as_sizes(function, "kernel_size", kernel_size, ndim)

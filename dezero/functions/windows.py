@@ -138,7 +138,7 @@ def window_on(
     for n, r, s, (before, after) in zip(sizes, reach, stride, pads, strict=True):
         room = n + before + after - r
         count = room // s + 1
-        if ceil_mode and room >= 0 and room % s and count * s < n + before:
+        if ceil_mode and room % s and count * s < n + before:
             count += 1
         places.append(count)
     return Window(sizes, kernel, stride, pads, dilation, tuple(places))

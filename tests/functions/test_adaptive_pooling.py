@@ -135,3 +135,19 @@ def test_integers():
 def test_no_examples(f):
     assert f(np.ones((0, 2, 5, 5)), 2).shape == (0, 2, 2, 2)
     assert f(np.ones((0, 2, 4, 4)), 2).shape == (0, 2, 2, 2)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_one_infinite_element_reaches_its_parts_alone(f, size):
+    x = np.ones((1, 1, 5, 5))
+    x[0, 0, 0, 0], x[0, 0, 4, 4] = np.inf, np.nan
+    y = f(x, size).data[0, 0]
+    assert y[0, 0] == np.inf and np.isnan(y[-1, -1])
+    y[0, 0] = y[-1, -1] = 1
+    np.testing.assert_allclose(y, 1)
+
+
+def test_means_of_half_precision_do_not_overflow_on_the_way():
+    x = np.full((1, 1, 7, 7), 60000, np.float16)
+    assert (F.adaptive_average_pooling(x, 3).data == x[0, 0, 0, 0]).all()

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import strategies as st
@@ -238,4 +240,48 @@ ERRORS = [
         ValueError,
         NAME + r": expected dropout_ratio in \[0, 1\], got 1\.5",
     ),
+    (
+        lambda: attend(q, k, v, dropout_ratio=None),
+        TypeError,
+        NAME + r": expected a number as dropout_ratio, got NoneType",
+    ),
 ]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool, np.int64])
+def test_integers_count_as_double_precision(dtype):
+    q = np.arange(6).reshape(3, 2).astype(dtype)
+    y = F.scaled_dot_product_attention(q, q, q)
+    f = q.astype(float)
+    assert y.dtype == np.float64
+    expected = F.scaled_dot_product_attention(f, f, f)
+    np.testing.assert_array_equal(y.data, expected.data)
+
+
+def test_a_result_that_is_kept_does_not_keep_the_weights():
+    x = Variable(np.random.randn(300, 2))
+    tracemalloc.start()
+    try:
+        y = F.scaled_dot_product_attention(x, x, x, dropout_ratio=0.5)
+        y.backward(retain_graph=False)
+        x.cleargrad()
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert y.shape == (300, 2)
+    assert held < 50_000  # the weights are 720 kB
+
+
+def test_second_derivatives_of_a_graph_that_was_freed():
+    x = Variable(np.random.randn(3, 2))
+    gxs = []
+    for retain_graph in (True, False):
+        np.random.seed(0)
+        x.cleargrad()
+        y = F.scaled_dot_product_attention(x, x, x, dropout_ratio=0.5)
+        y.backward(create_graph=True, retain_graph=retain_graph)
+        gx = x.grad
+        x.cleargrad()
+        F.sum(gx * gx).backward()
+        gxs.append(x.grad.data)
+    np.testing.assert_array_equal(*gxs)

@@ -312,6 +312,47 @@ ERRORS = [
     (
         lambda: call(f=F.fixed_batch_norm, eps=-1.0),
         ValueError,
-        r"fixed_batch_norm: expected eps > 0, got -1\.0",
+        r"fixed_batch_norm: expected eps > 0, got -1",
+    ),
+    (
+        lambda: F.batch_norm(np.ones((2, 3)), None, None, np.ones(3), np.ones(3), None),
+        TypeError,
+        r"batch_norm: expected a number as decay, got NoneType",
+    ),
+    (
+        lambda: call(np.ones((2, 3)), eps="1e-5"),
+        TypeError,
+        r"batch_norm: expected a number as eps, got str",
+    ),
+    (
+        lambda: F.fixed_batch_norm(np.ones((2, 3)), None, None, *np.ones((3, 3))),
+        TypeError,
+        r"fixed_batch_norm: expected a number as eps, got ndarray",
     ),
 ]
+
+
+def test_an_overflow_moves_both_statistics_or_none():
+    mean, var = np.zeros(3, np.float16), np.ones(3, np.float16)
+    x = np.random.randn(4, 3) * 1e4  # the variance is out of range, not the mean
+    with pytest.raises(RuntimeWarning, match="overflow"):
+        F.batch_norm(x, None, None, mean, var)
+    assert mean.tolist() == [0, 0, 0] and var.tolist() == [1, 1, 1]
+
+
+def test_running_statistics_may_be_views():
+    statistics = np.zeros((3, 2))
+    x = np.random.randn(4, 3)
+    F.batch_norm(x, None, None, statistics[:, 0], statistics[:, 1])
+    np.testing.assert_allclose(statistics[:, 0], 0.1 * x.mean(axis=0))
+    np.testing.assert_allclose(statistics[:, 1], 0.1 * x.var(axis=0, ddof=1))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool, np.int64])
+def test_integers_are_normalized_in_double_precision(dtype):
+    x = np.arange(12).reshape(4, 3).astype(dtype)
+    mean, var = np.zeros(3), np.ones(3)
+    assert F.batch_norm(x, None, None, mean, var).dtype == np.float64
+    assert F.fixed_batch_norm(x, None, None, mean, var).dtype == np.float64
+    gamma = np.ones(3, np.float32)
+    assert F.batch_norm(x.astype("u1"), gamma, None, mean, var).dtype == np.float32

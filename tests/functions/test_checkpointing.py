@@ -132,6 +132,11 @@ ERRORS = [
         RuntimeError,
         r"checkpoint: expected f to return the same .*\(3,\).*\(1, 3\)",
     ),
+    (
+        lambda: F.checkpoint(None, Variable(np.ones(2))),
+        TypeError,
+        r"checkpoint: expected a function as f, got NoneType",
+    ),
 ]
 
 

@@ -220,6 +220,16 @@ ERRORS = [
         ValueError,
         r"softmax_cross_entropy: .* axis 3 for an array of shape \(2, 3, 4\)",
     ),
+    *[
+        (
+            lambda label=label: F.softmax_cross_entropy(
+                zeros(2, 3), classes(0, 1), ignore_label=label
+            ),
+            TypeError,
+            r"softmax_cross_entropy: expected an integer as ignore_label, got ",
+        )
+        for label in ("pad", 1.5, [1, 2])
+    ],
 ]
 
 

@@ -138,6 +138,8 @@ ERRORS = [
     ),
     (lambda: F.col2im(C, (5, 6), 3), ValueError, r"col2im: .*input_shape .*\(5, 6\)"),
     (lambda: F.col2im(C, X.shape, 3, stride=-1), ValueError, "col2im: .*got -1"),
+    (lambda: F.col2im(C, None, 3), TypeError, "col2im: .*integers, got None"),
+    (lambda: F.col2im(C, (2.0, 3, 5, 6), 3), TypeError, "col2im: .*integers, got "),
 ]
 
 

@@ -250,6 +250,11 @@ ERRORS = [
     (lambda: F.deconv1d(X, V), ValueError, "deconv1d: expected x .*I.* and W"),
     (lambda: F.deconv3d(X, V), ValueError, "deconv3d: .*ID, IH, IW.*KD, KH, KW"),
     (lambda: F.conv2d_simple(X[0], W), ValueError, "conv2d_simple: expected x"),
+    (
+        lambda: F.conv2d_simple(X, W, np.ones(1)),
+        ValueError,
+        r"conv2d_simple: expected b of shape \(6,\), .* got \(1,\)",
+    ),
 ]
 
 

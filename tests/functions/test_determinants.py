@@ -107,3 +107,22 @@ def test_slogdet_does_not_overflow_and_its_sign_is_a_constant():
     assert np.isclose(y.item(), 300 * np.log(100.0))
     y.backward()
     assert np.allclose(np.diag(x.grad.data), [0.01] + [-0.01] * 299)
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_no_number_stays_in_its_matrix(create_graph):
+    stack = np.array([[[2.0, 1.0], [0.0, 3.0]], [[np.nan, 1.0], [0.0, 3.0]]])
+    for f in (F.det, lambda x: F.slogdet(x)[1]):
+        x = Variable(stack)
+        y = f(x)
+        y.backward(create_graph=create_graph)
+        gx = x.grad
+        one = Variable(stack[0])
+        f(one).backward()
+        np.testing.assert_allclose(gx.data[0], one.grad.data)
+        assert np.isfinite(y.data[0]) and np.isnan(y.data[1])
+        assert np.isnan(gx.data[1]).any()
+        if create_graph:
+            x.cleargrad()
+            F.sum(gx).backward()
+            assert np.isfinite(x.grad.data[0]).all()

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import dezero.functions as F
 from dezero import Variable
+from dezero.functions.dtypes import working_dtypes
 from dezero.testing import Case, arrays
 
 CASES = [
@@ -68,3 +69,22 @@ def test_cast_can_be_differentiated_twice():
     gx.backward()
     np.testing.assert_allclose(x.grad.data, [18.0])
     assert x.grad.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "expected"),
+    [
+        ("e", "ef"),
+        ("f", "ff"),
+        ("ed", "dd"),
+        ("?", "dd"),
+        ("bB", "dd"),
+        ("l", "dd"),
+        ("Bf", "ff"),
+        ("be", "ef"),
+    ],
+)
+def test_working_dtypes(dtypes, expected):
+    arrays = [np.ones(1, dtype) for dtype in dtypes]
+    result, work = working_dtypes(None, *arrays)
+    assert (result.char, work.char) == tuple(expected)

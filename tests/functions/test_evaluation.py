@@ -148,6 +148,11 @@ ERRORS = [
         TypeError,
         r"accuracy: expected integer class ids as t, got dtype float64",
     ),
+    (
+        lambda: F.perplexity(np.zeros((2, 3)), np.array([0, 1]), ignore_label="pad"),
+        TypeError,
+        r"perplexity: expected an integer as ignore_label, got str",
+    ),
 ]
 
 
@@ -234,3 +239,20 @@ def test_measures_have_no_gradient():
         F.perplexity(y, np.array([0])),
     ):
         assert not value.requires_grad and value.creator is None
+
+
+def test_r2_score_of_huge_numbers():
+    t = np.array([1, 2, 4], np.float32) * np.float32(1e30)
+    y = F.r2_score(t, t[::-1])
+    assert y.dtype == np.float32
+    expected = F.r2_score(np.array([1.0, 2, 4]), np.array([4.0, 2, 1]))
+    np.testing.assert_allclose(y.data, expected.data, rtol=1e-5)
+
+
+def test_scores_that_are_no_numbers_are_not_right():
+    y = np.full((2, 3), np.nan)
+    for k in (1, 2, 3):
+        assert float(F.top_k_accuracy(y, np.array([0, 1]), k)) == 0
+    y = np.array([[np.nan, 2.0, 1.0]])
+    t = np.array([1])
+    assert [float(F.top_k_accuracy(y, t, k)) for k in (1, 2)] == [0, 1]

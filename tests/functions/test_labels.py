@@ -74,6 +74,11 @@ ERRORS = [
         ValueError,
         r"nll_loss: expected 'mean', 'sum' or 'none' as reduction, got 'max'",
     ),
+    (
+        lambda: F.nll_loss(np.zeros((2, 3)), np.array([0, 1]), ignore_label=1.0),
+        TypeError,
+        r"nll_loss: expected an integer as ignore_label, got float",
+    ),
 ]
 
 
@@ -100,3 +105,15 @@ def test_half_precision_does_not_overflow():
     log_p = Variable(np.full((3000, 2), -100, np.float16))
     loss = F.nll_loss(log_p, np.zeros(3000, int))
     np.testing.assert_allclose(loss.data, 100)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])
+def test_integers_count_as_floats(dtype):
+    y = F.nll_loss(np.array([[0, 1]], dtype), np.array([1]))
+    assert y.dtype == np.float64 and float(y) == -1
+
+
+def test_an_ignored_label_that_the_dtype_of_the_labels_has_not():
+    t = np.array([0, 1], np.uint8)
+    log_p = np.log([[0.5, 0.5], [0.5, 0.5]])
+    assert float(F.nll_loss(log_p, t, ignore_label=-100)) == np.log(2)

@@ -179,6 +179,11 @@ ERRORS = [
         ValueError,
         r"cosine_embedding_loss: expected 'mean', .* got 'average'",
     ),
+    (
+        lambda: F.hinge(np.ones((1, 2), bool), np.array([2])),
+        ValueError,
+        r"hinge: expected labels in \[0, 2\) for 2 classes, got 2",
+    ),
 ]
 
 
@@ -256,3 +261,10 @@ def test_nothing_sums_up_to_0():
         loss.backward()
         assert loss.data == 0 and x.grad.shape == (0, 3)
     assert F.triplet_margin(x, x, x, reduction="none").shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64, np.int64, bool])
+def test_hinge_of_scores_without_a_sign(dtype):
+    y = F.hinge(np.array([[0, 1]], dtype), np.array([1]))
+    assert y.dtype == np.float64 and float(y) == 0
+    assert float(F.hinge(np.array([[0, 1]], dtype), np.array([0]))) == 2

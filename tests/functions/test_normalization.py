@@ -292,4 +292,33 @@ ERRORS = [
     (lambda: F.instance_norm(x243, eps=0), ValueError, r"instance_norm: expected eps"),
     (lambda: F.normalize(x23, axis=2), ValueError, r"normalize: .* got axis 2"),
     (lambda: F.normalize(x23, eps=0), ValueError, r"normalize: expected eps > 0"),
+    *[
+        (lambda f=f: f(eps=None), TypeError, rf"{name}: .* number as eps, got NoneType")
+        for name, f in {
+            "layer_norm": lambda eps: F.layer_norm(x23, None, None, eps),
+            "rms_norm": lambda eps: F.rms_norm(x23, None, eps),
+            "group_norm": lambda eps: F.group_norm(x23, 3, eps=eps),
+            "instance_norm": lambda eps: F.instance_norm(x23[..., None], eps=eps),
+            "normalize": lambda eps: F.normalize(x23, eps=eps),
+        }.items()
+    ],
+    (
+        lambda: F.group_norm(x23, 3.0),
+        TypeError,
+        r"group_norm: expected an integer as num_groups, got float",
+    ),
 ]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool, np.int64])
+def test_integers_are_normalized_in_double_precision(dtype):
+    x = np.arange(24).reshape(2, 4, 3).astype(dtype)
+    for y, same in (
+        (F.layer_norm(x, None, None), F.layer_norm(x.astype(float), None, None)),
+        (F.rms_norm(x), F.rms_norm(x.astype(float))),
+        (F.group_norm(x, 2), F.group_norm(x.astype(float), 2)),
+        (F.instance_norm(x), F.instance_norm(x.astype(float))),
+        (F.normalize(x), F.normalize(x.astype(float))),
+    ):
+        assert y.dtype == np.float64
+        np.testing.assert_array_equal(y.data, same.data)

@@ -113,4 +113,17 @@ ERRORS = [
         ValueError,
         r"sinusoidal_encoding: expected base > 0, got -1",
     ),
+    *[
+        (lambda f=f: f(np.ones((2, 4)), None), TypeError, rf"{f.__name__}: .* as base")
+        for f in (F.rotary_encoding, F.sinusoidal_encoding)
+    ],
+    *[
+        (
+            lambda f=f, offset=offset: f(np.ones((2, 4)), offset=offset),
+            TypeError,
+            rf"{f.__name__}: expected an integer as offset, got ",
+        )
+        for f in (F.rotary_encoding, F.sinusoidal_encoding)
+        for offset in (1.5, np.array([1, 2]))
+    ],
 ]

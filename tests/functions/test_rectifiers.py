@@ -47,6 +47,7 @@ ERRORS = [
         r"prelu: .* got \(1, 3\)",
     ),
     (lambda: F.prelu(np.ones(3), np.ones(3)), ValueError, r"prelu: .* got \(3,\)"),
+    (lambda: F.selu(None), TypeError, "expected .* got NoneType"),
 ]
 
 

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import strategies as st
@@ -247,4 +249,37 @@ ERRORS = [
         r"rnn_cell: expected x of shape \(N, I\), got \(4, 3, 2\)",
     ),
     (lambda: F.rnn_cell(x[0], h[:1], Wx, Wh), ValueError, r"rnn_cell: expected h of"),
+    (lambda: F.rnn(None, h, Wx, Wh, b), TypeError, r"rnn: .*array as x, got None"),
+    (lambda: F.rnn(x, h, None, Wh, b), TypeError, r"rnn: .*array as Wx, got None"),
+    (
+        lambda: F.rnn_cell(x[0], h, Wx, None),
+        TypeError,
+        r"rnn_cell: expected an array as Wh, got None",
+    ),
 ]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool, np.int64])
+def test_integers_count_as_double_precision(dtype):
+    x = np.arange(12).reshape(3, 2, 2).astype(dtype)
+    W = np.eye(2).astype(dtype)
+    ys = F.rnn(x, None, W, W)
+    for y, same in zip(ys, F.rnn(x.astype(float), None, W, W), strict=True):
+        assert y.dtype == np.float64
+        np.testing.assert_array_equal(y.data, same.data)
+
+
+def test_a_state_that_is_kept_does_not_keep_the_gates():
+    x, W = Variable(np.random.randn(500, 10, 10)), Variable(np.eye(10))
+    tracemalloc.start()
+    try:
+        y, h = F.rnn(x, None, W, W)
+        h.backward(retain_graph=False)
+        x.cleargrad()
+        W.cleargrad()
+        del y
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert h.shape == (10, 10)
+    assert held < 100_000  # those of all steps are 400 kB, and so are all states

@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 
 import dezero.functions as F
 from dezero.core import Variable
-from dezero.testing import Case, arrays, away_from_zero, between, same_shape
+from dezero.testing import (
+    Case,
+    arrays,
+    away_from_zero,
+    between,
+    check_gradients,
+    same_shape,
+)
 
 
 def cosine_similarity(x0, x1, axis=1):
@@ -77,6 +84,11 @@ ERRORS = [
         lambda: F.kl_divergence(np.zeros(3), np.ones(3), "batchmean"),
         ValueError,
         r"kl_divergence: expected 'mean', 'sum' or 'none' .* got 'batchmean'",
+    ),
+    (
+        lambda: F.cosine_similarity(np.ones((2, 3)), np.ones((2, 4))),
+        ValueError,
+        r"cosine_similarity: expected shapes that broadcast, got \(2, 3\) and \(2, 4\)",
     ),
 ]
 
@@ -150,3 +162,13 @@ def test_no_distributions():
     y = F.kl_divergence(log_q, np.zeros((0, 3)), "sum")
     y.backward()
     assert y.data == 0 and log_q.grad.shape == (0, 3)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 1), (1, 4), (2, 4)])
+def test_a_number_along_the_axis_is_a_vector_of_equal_ones(shape):
+    x0, x1 = Variable(np.random.randn(2, 4)), Variable(np.random.randn(*shape))
+    y = F.cosine_similarity(x0, x1)
+    a, b = x0.data, np.broadcast_to(x1.data, (2, 4))
+    norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    np.testing.assert_allclose(y.data, (a * b).sum(axis=1) / norms)
+    check_gradients(F.cosine_similarity, x0.data, x1.data)

@@ -105,3 +105,10 @@ def test_softsign_of_the_least_small_integer():
 def test_hard_tanh_class_takes_bounds(bounds):
     y = F.HardTanh(*bounds)(np.array([-9.0, 0.5, 9.0]))
     assert y.data.tolist() == [bounds[0], 0.5, bounds[1]]
+
+
+ERRORS = [
+    (lambda: F.softsign(None), TypeError, "expected .* got NoneType"),
+    (lambda: F.relu6(None), TypeError, "expected .* got NoneType"),
+    (lambda: F.hard_sigmoid([1]), TypeError, "expected .* got list"),
+]

@@ -113,5 +113,18 @@ def test_with_ceil_mode_a_last_window_starts_inside(size, pad, places):
     )
 
 
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "places"), [(1, 2, 2, 1), (2, 3, 2, 1), (3, 5, 4, 1)]
+)
+def test_with_ceil_mode_the_last_window_may_be_the_first(size, kernel, stride, places):
+    window = make_window("f", (size,), kernel, stride, ceil_mode=True)
+    assert window.places == (places,)
+    assert window.meets(0) == [size]
+    with pytest.raises(ValueError, match="f: expected a window .* to fit"):
+        make_window("f", (size,), size + stride, stride, ceil_mode=True)
+    with pytest.raises(ValueError, match="f: expected a window .* to fit"):
+        make_window("f", (size,), kernel, stride)
+
+
 def test_windows_are_made_once():
     assert make_window("f", (5, 5), 3) is make_window("g", (5, 5), [3, 3], (1, 1))
