@@ -18,6 +18,7 @@ from dezero import (
     models,
     optimizers,
     serializers,
+    transforms,
 )
 from dezero.autodiff import (
     grad,
@@ -96,6 +97,7 @@ __all__ = [
     "setup_variable",
     "test_mode",
     "using_config",
+    "transforms",
     "utils",
     "value_and_grad",
     "vjp",

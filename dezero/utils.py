@@ -11,7 +11,25 @@ import dezero.functions as F
 from dezero import cuda
 from dezero.core import ArrayLike, Variable, no_grad
 from dezero.cuda import Array
+from dezero.downloads import cache_dir, get_file
+from dezero.functions.windows import get_conv_outsize, get_deconv_outsize
 from dezero.testing.gradients import numerical_gradient, pinned_random_state
+
+__all__ = [
+    "array_allclose",
+    "array_equal",
+    "cache_dir",
+    "get_conv_outsize",
+    "get_deconv_outsize",
+    "get_file",
+    "gradient_check",
+    "logsumexp",
+    "max_backward_shape",
+    "numerical_grad",
+    "pair",
+    "reshape_sum_backward",
+    "sum_to",
+]
 
 
 def sum_to(x: Array, shape: tuple[int, ...]) -> Array:

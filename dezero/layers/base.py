@@ -11,6 +11,7 @@ import numpy as np
 
 from dezero import cuda, serializers
 from dezero.core import Parameter
+from dezero.layers.summaries import summarize
 
 # What a lazy Parameter is saved as: text, which no Parameter holds.
 _LAZY = np.array("shape not known yet")
@@ -227,6 +228,23 @@ class Layer:
         return {k: v for k, v in vars(self).items() if k not in ("inputs", "outputs")}
 
     # ---- looking at it ------------------------------------------------------------
+
+    def summary(self, *inputs: Any, **options: Any) -> str:
+        """A table of all layers: name, class, shape of the output, parameters.
+
+        ``print(model.summary(x))`` runs a copy of the model in test mode: sizes that
+        only a call tells are told, and the model itself stays as it is.
+
+        Args:
+            *inputs: What a call would get; arrays of the right shape will do.
+            **options: Likewise.
+
+        Returns:
+            The table as text. A parameter is counted where it is found first. Of
+            several calls to a layer the last one counts, and ``-`` stands where there
+            was none.
+        """
+        return summarize(self, inputs, options)
 
     @reprlib.recursive_repr()
     def __repr__(self) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,15 @@ import dezero.functions as F
 from dezero import cuda
 from dezero.core import ArrayLike, Parameter, Variable, as_variable
 from dezero.cuda import Array
+from dezero.layers.arguments import (
+    Initializer,
+    as_floating,
+    as_initializer,
+    as_size,
+    as_size_or_none,
+    call_text,
+    draw,
+)
 from dezero.layers.base import Layer
 
 
@@ -28,9 +35,11 @@ class Linear(Layer):
         dtype: Floating dtype of the parameters.
         in_size: Number of features that go in. By default the first call tells, and W
             is made then, on the device of its input.
+        initial_W: An initializer, to start W otherwise.
 
     Raises:
-        TypeError: A size is no integer, or ``dtype`` is not floating.
+        TypeError: A size is no integer, ``dtype`` is not floating, or ``initial_W`` is
+            no initializer.
         ValueError: A size is below 1.
     """
 
@@ -40,25 +49,31 @@ class Linear(Layer):
         nobias: bool = False,
         dtype: Any = np.float32,
         in_size: int | None = None,
+        initial_W: Initializer | None = None,
     ) -> None:
         super().__init__()
-        self.in_size = None if in_size is None else _size("in_size", in_size)
-        self.out_size = _size("out_size", out_size)
-        self.dtype = np.dtype(dtype)
-        if self.dtype.kind != "f":
-            raise TypeError(f"Linear: expected a floating dtype, got {self.dtype}")
+        name = type(self).__name__
+        self.in_size = as_size_or_none(name, "in_size", in_size)
+        self.out_size = as_size(name, "out_size", out_size)
+        self.dtype = as_floating(name, dtype)
+        self.initial_W = as_initializer(name, initial_W)
         self.W = Parameter(None, name="W")
         if self.in_size is not None:
-            self._init_W(np)
+            self._init_W(self.in_size, np)
         self.b: Parameter | None = None
         if not nobias:
             self.b = Parameter(np.zeros(self.out_size, self.dtype), name="b")
 
-    def _init_W(self, xp: Any) -> None:
-        assert self.in_size is not None
-        scale = math.sqrt(1 / self.in_size)
-        W = xp.random.randn(self.in_size, self.out_size) * scale
-        self.W.data = W.astype(self.dtype)
+    def _init_W(self, in_size: int, xp: Any) -> None:
+        self.W.data = draw(
+            type(self).__name__,
+            self.initial_W,
+            (in_size, self.out_size),
+            in_size,
+            self.out_size,
+            self.dtype,
+            xp,
+        )
 
     def forward(self, x: ArrayLike) -> Variable:
         """Map the last axis.
@@ -74,8 +89,23 @@ class Linear(Layer):
                 the shape that this layer gives it.
         """
         x = as_variable(x)
+        self.prepare(x.data)
+        return F.linear(x, self.W, self.b)
+
+    def prepare(self, x: Array) -> None:
+        """Make W, if there is none yet, to fit ``x``.
+
+        Raises:
+            ValueError: As in :meth:`forward`.
+        """
         if self.W.data is None:
-            self._first_call(x.data)
+            if x.ndim == 0 or x.shape[-1] == 0:
+                raise ValueError(
+                    f"{self!r}: expected x with at least one feature, "
+                    f"got shape {x.shape}"
+                )
+            self._init_W(x.shape[-1], cuda.get_array_module(x))
+            self.in_size = x.shape[-1]
         W_shape = self.W.shape
         if W_shape[1:] != (self.out_size,):
             raise ValueError(
@@ -86,35 +116,12 @@ class Linear(Layer):
             raise ValueError(
                 f"{self!r}: expected x of shape (..., {W_shape[0]}), got {x.shape}"
             )
-        return F.linear(x, self.W, self.b)
-
-    def _first_call(self, x: Array) -> None:
-        if x.ndim == 0 or x.shape[-1] == 0:
-            raise ValueError(
-                f"{self!r}: expected x with at least one feature, got shape {x.shape}"
-            )
-        self.in_size = x.shape[-1]
-        xp = cuda.get_array_module(x)
-        self._init_W(xp)
 
     def __repr__(self) -> str:
-        text = f"{self.out_size}"
-        if self.b is None:
-            text += ", nobias=True"
-        if self.dtype != np.float32:
-            text += f", dtype={self.dtype}"
-        if self.W.data is not None:
-            text += f", in_size={self.W.shape[0]}"
-        return f"{type(self).__name__}({text})"
-
-
-def _size(name: str, value: Any) -> int:
-    try:
-        size = operator.index(value)
-    except TypeError:
-        raise TypeError(
-            f"Linear: expected {name} to be an integer, got {type(value).__name__}"
-        ) from None
-    if size < 1:
-        raise ValueError(f"Linear: expected {name} to be at least 1, got {size}")
-    return size
+        return call_text(
+            self,
+            self.out_size,
+            nobias=(self.b is None, False),
+            dtype=(self.dtype, np.float32),
+            in_size=(None if self.W.data is None else self.W.shape[0], None),
+        )

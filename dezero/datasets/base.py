@@ -1,10 +1,9 @@
-"""Datasets: numbered examples (x, t), a part to train on and a part to test on."""
+"""Dataset, the base class: numbered examples (x, t)."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -124,57 +123,3 @@ class Dataset:
 
 def _rows(array: Any, index: np.ndarray) -> Any:
     return None if array is None else array[cuda.get_array_module(array).asarray(index)]
-
-
-def get_spiral(train: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    r"""Three arms of a spiral, 100 noisy points each, in shuffled order.
-
-    Point j of arm c has radius r = j / 100 and angle 4 r + 4 c + 0.2 n, with n drawn
-    from the standard normal distribution; it lies at (r sin(angle), r cos(angle)).
-
-    Args:
-        train: Two parts that differ in their noise.
-
-    Returns:
-        The points, (300, 2) float32, and the number of each one's arm, (300,) integer.
-    """
-    rng = np.random.RandomState(1984 if train else 2020)  # not the user's np.random
-    arms, points = 3, 100
-    t = np.repeat(np.arange(arms), points)  # (300,)
-    r = np.tile(np.arange(points) / points, arms)
-    angle = 4 * r + 4 * t + 0.2 * rng.standard_normal(arms * points)
-    x = np.stack([r * np.sin(angle), r * np.cos(angle)], axis=1)  # (300, 2)
-    order = rng.permutation(arms * points)
-    return x[order].astype(np.float32), t[order]
-
-
-class Spiral(Dataset):
-    """The points of :func:`get_spiral`: x (2,) float32, t 0, 1 or 2."""
-
-    def prepare(self) -> None:
-        """Compute the points."""
-        self.data, self.label = get_spiral(self.train)
-
-
-class Digits(Dataset):
-    """Handwritten digits, 8x8 grey images: 1,437 to train on and 360 to test on.
-
-    x is an image (1, 8, 8) float32 from 0 (paper) to 1 (ink), t the digit 0 to 9. They
-    come with the package. The test part takes every fifth image of each digit, so both
-    parts have all digits and all 13 writers alike.
-
-    E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits (test part),
-    UCI Machine Learning Repository, 1998, https://doi.org/10.24432/C50P49, CC BY 4.0.
-    """
-
-    def prepare(self) -> None:
-        """Read the images and keep those of the part asked for."""
-        path = resources.files("dezero") / "data" / "digits.npz"
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            data, label = archive["data"], archive["label"].astype(int)
-        test = np.zeros(len(label), dtype=bool)
-        test[np.argsort(label, kind="stable")[::5]] = True
-        part = ~test if self.train else test
-        # (N, 8, 8) -> (N, 1, 8, 8): one channel, as convolutions expect
-        self.data = data[part, np.newaxis].astype(np.float32) / 16
-        self.label = label[part]

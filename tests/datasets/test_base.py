@@ -1,11 +1,11 @@
-"""Dataset and the data that comes with the package."""
+"""Dataset, the base class."""
 
 import pickle
 
 import numpy as np
 import pytest
 
-from dezero.datasets import Dataset, Digits, Spiral, get_spiral
+from dezero.datasets import Dataset, Digits
 
 
 class Squares(Dataset):
@@ -130,59 +130,3 @@ def test_prepare_must_fit():
         len(Dataset())
     with pytest.raises(RuntimeError, match="Dataset: expected prepare.*got None"):
         Dataset()[0]
-
-
-def test_spiral():
-    x, t = get_spiral()
-    assert x.shape == (300, 2) and x.dtype == np.float32
-    assert t.shape == (300,) and t.dtype == np.int64
-    assert np.bincount(t).tolist() == [100, 100, 100]
-    r = np.sort(np.hypot(*x.T))
-    np.testing.assert_allclose(r, np.repeat(np.arange(100), 3) / 100, atol=1e-6)
-    # Turned back by 4 r and by its arm, each point keeps only its noise.
-    rest = np.arctan2(x[:, 0], x[:, 1]) - 4 * np.hypot(*x.T) - 4 * t
-    rest = (rest + np.pi) % (2 * np.pi) - np.pi
-    assert 0.15 < rest[np.hypot(*x.T) > 0].std() < 0.25
-
-
-def test_spiral_parts_repeat_and_leave_the_random_state_alone():
-    np.random.seed(0)
-    expected = np.random.rand(3)
-    np.random.seed(0)
-    x, t = get_spiral()
-    assert np.random.rand(3).tolist() == expected.tolist()
-    np.testing.assert_array_equal(get_spiral()[0], x)
-    assert not np.array_equal(get_spiral(train=False)[0], x)
-    dataset = Spiral(train=True)
-    np.testing.assert_array_equal(dataset.data, x)
-    np.testing.assert_array_equal(dataset.label, t)
-    assert dataset[5][0].shape == (2,)
-
-
-def test_digits():
-    train, test = Digits(), Digits(train=False)
-    assert (len(train), len(test)) == (1437, 360)
-    x, t = train[0]
-    assert x.shape == (1, 8, 8) and x.dtype == np.float32 and t == 1
-    x, t = train.read_batch(range(len(train)))
-    assert x.min() == 0 and x.max() == 1
-    assert set(np.unique(x * 16)) == set(range(17))
-    assert set(np.unique(t)) == set(range(10))
-
-
-def test_digits_are_split_evenly_and_without_overlap():
-    train, test = Digits(), Digits(train=False)
-    share = np.bincount(test.label) / (
-        np.bincount(train.label) + np.bincount(test.label)
-    )
-    assert np.all(np.abs(share - 0.2) < 0.01)
-    images = np.concatenate([train.data, test.data])
-    assert len(np.unique(images, axis=0)) == 1797  # no image occurs twice
-
-
-def test_digits_look_like_digits():
-    # The nearest mean image tells the digit, if images and labels belong together.
-    train, test = Digits(), Digits(train=False)
-    means = np.stack([train.data[train.label == c].mean(axis=0) for c in range(10)])
-    distance = ((test.data[:, None] - means) ** 2).sum(axis=(2, 3, 4))  # (360, 10)
-    assert np.mean(distance.argmin(axis=1) == test.label) > 0.85

@@ -1,0 +1,116 @@
+"""Pickles as data: arrays come through, code does not."""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+from dezero.datasets.pickles import unpickle_data
+
+
+@pytest.mark.parametrize("protocol", range(5))
+@pytest.mark.parametrize("dtype", ["u1", "<i4", ">i4", "<f8", ">f4", "?"])
+def test_arrays(protocol, dtype):
+    x = np.array([[0, 1, 2], [3, 4, 5]]).astype(dtype)
+    data = {b"data": x, b"labels": [3, 1], "name": ("a", b"b", None, 1.5, True)}
+    found = unpickle_data(pickle.dumps(data, protocol))
+    assert found.keys() == data.keys()
+    assert found[b"labels"] == [3, 1] and found["name"] == data["name"]
+    np.testing.assert_array_equal(found[b"data"], x)
+    assert found[b"data"].dtype == x.dtype.newbyteorder("=")
+    assert found[b"data"].flags.writeable
+
+
+def test_array_in_the_order_of_fortran():
+    x = np.asfortranarray(np.arange(6, dtype=np.uint8).reshape(2, 3))
+    np.testing.assert_array_equal(unpickle_data(pickle.dumps(x, 2)), x)
+
+
+def test_pickle_of_python_2():
+    # As cPickle wrote it: text is bytes, and so are the bytes of arrays.
+    data = (
+        b"\x80\x02}q\x01(U\x04dataq\x02cnumpy.core.multiarray\n_reconstruct\nq\x03"
+        b"cnumpy\nndarray\nq\x04K\x00\x85U\x01b\x87Rq\x05(K\x01K\x02K\x03\x86"
+        b"cnumpy\ndtype\nq\x06U\x02u1K\x00K\x01\x87Rq\x07(K\x03U\x01|NNN"
+        b"J\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89U\x06abcdeftbU\x06labels"
+        b"]q\x08(K\x05K\x07eu."
+    )
+    found = unpickle_data(data)
+    assert found[b"labels"] == [5, 7]
+    assert found[b"data"].tolist() == [[97, 98, 99], [100, 101, 102]]
+
+
+class Runs:
+    """A pickle that runs what it is told."""
+
+    def __init__(self, function, *args):
+        self.call = function, args
+
+    def __reduce__(self):
+        return self.call
+
+
+@pytest.mark.parametrize("protocol", range(5))
+@pytest.mark.parametrize("function", [os.system, eval, exec, getattr, np.load, print])
+def test_code_is_refused(tmp_path, protocol, function):
+    mark = tmp_path / "was here"
+    payload = pickle.dumps(
+        {"data": Runs(function, f"open({str(mark)!r}, 'w')")}, protocol
+    )
+    with pytest.raises(ValueError, match="unpickle_data: .*got one with the name"):
+        unpickle_data(payload)
+    assert not mark.exists()
+
+
+def refused(data, message=""):
+    with pytest.raises(ValueError, match=f"unpickle_data: .*{message}"):
+        unpickle_data(data)
+
+
+def test_arrays_of_objects_are_refused():
+    refused(pickle.dumps(np.array([None, "a"], object), 2), "dtype 'O8'")
+    refused(pickle.dumps(np.array(["a"]), 2), "dtype 'U1'")
+    refused(pickle.dumps(np.zeros(2, [("a", int)]), 2), "dtype 'V8'")
+
+
+def test_functions_in_the_place_of_data_are_refused():
+    refused(b"cnumpy\nndarray\n.", "a function in the place of data")
+    refused(b"(lp0\ncnumpy\ndtype\na.", "a function in the place of data")
+    # BUILD would set attributes of what it finds.
+    refused(b"\x80\x02cnumpy\ndtype\nN}U\x01aK\x01s\x86b.", "")
+    refused(b"\x80\x02cnumpy\ndtype\n}U\x05_callK\x01sb.", "")
+    assert unpickle_data(pickle.dumps(np.ones(2), 2)).tolist() == [1, 1]
+
+
+def test_names_by_other_ways_are_refused():
+    refused(
+        b"\x80\x04\x8c\x05numpy\x8c\x0edtype.__init__\x93.", "the name numpy.dtype."
+    )
+    refused(b"Psomething\n.", "a reference to something outside")
+    refused(b"\x80\x02\x82\x01.")  # the registry of extensions
+    refused(b"\x80\x02c_codecs\nencode\nX\x01\x00\x00\x00aX\x04\x00\x00\x00zlib\x86R.")
+
+
+def test_array_that_lacks_bytes():
+    data = pickle.dumps(np.arange(6, dtype=np.uint8).reshape(2, 3), 2)
+    shape = data.replace(b"K\x02K\x03\x86", b"K\x02K\x04\x86")
+    assert shape != data
+    refused(shape, "cannot reshape")
+
+
+WHOLE = pickle.dumps({b"data": np.arange(100), b"labels": list(range(9))}, 2)
+
+
+def test_damaged_pickles():
+    for length in range(len(WHOLE)):
+        refused(WHOLE[:length])
+    rng = np.random.RandomState(0)
+    for _ in range(300):
+        damaged = bytearray(WHOLE)
+        for place in rng.randint(0, len(WHOLE), 3):
+            damaged[place] = rng.randint(256)
+        try:
+            unpickle_data(bytes(damaged))  # a changed number is no damage one can see
+        except ValueError:
+            pass
