@@ -1,6 +1,30 @@
 """All models: ``import dezero.models as M``."""
 
 from dezero.models.base import Model
+from dezero.models.lenet import LeNet
+from dezero.models.resnet import (
+    ResNet,
+    ResNet18,
+    ResNet34,
+    ResNet50,
+    ResNet101,
+    ResNet152,
+)
 from dezero.models.sequential import MLP, Sequential
+from dezero.models.squeezenet import SqueezeNet
+from dezero.models.vgg import VGG16
 
-__all__ = ["MLP", "Model", "Sequential"]
+__all__ = [
+    "MLP",
+    "VGG16",
+    "LeNet",
+    "Model",
+    "ResNet",
+    "ResNet18",
+    "ResNet34",
+    "ResNet50",
+    "ResNet101",
+    "ResNet152",
+    "Sequential",
+    "SqueezeNet",
+]

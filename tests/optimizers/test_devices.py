@@ -116,5 +116,5 @@ def test_lbfgs():
     for p in params:
         optimizer = LBFGS(iterations=5).setup([p])
         for _ in range(3):
-            optimizer.update(lambda: F.sum((p**2 - 1.0) ** 2))  # noqa: B023
+            optimizer.update(lambda: F.sum((p**2 - 1.0) ** 2))  # noqa: B023 - called at once
     same(*params)

@@ -197,7 +197,7 @@ def start():
 def run(optimizer, steps):
     for _ in range(steps):
         p, q = optimizer.params()
-        optimizer.update(lambda: rosenbrock(p) + (q - p[0]) ** 2)  # noqa: B023
+        optimizer.update(lambda: rosenbrock(p) + (q - p[0]) ** 2)  # noqa: B023 - called at once
 
 
 @pytest.mark.parametrize(
