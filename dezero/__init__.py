@@ -49,7 +49,8 @@ from dezero.layers import Layer
 from dezero.models import Model
 
 if TYPE_CHECKING:
-    from dezero import utils
+    from dezero import diagnostics, utils
+    from dezero.diagnostics import detect_anomaly
 
 __version__ = "0.1.0"
 is_simple_core = True  # scripts that ask for a second, simple core need none
@@ -57,10 +58,17 @@ is_simple_core = True  # scripts that ask for a second, simple core need none
 setup_variable()
 
 
+# Modules that most scripts do without, and names in them: imported on first need.
+_LAZY_MODULES = ("diagnostics", "utils")
+_LAZY_NAMES = {"detect_anomaly": "diagnostics"}
+
+
 def __getattr__(name: str) -> Any:
-    """The module ``utils``, which needs more than most scripts do, on first need."""
-    if name == "utils":
-        return importlib.import_module("dezero.utils")
+    if name in _LAZY_MODULES:
+        return importlib.import_module(f"dezero.{name}")
+    if name in _LAZY_NAMES:
+        module = importlib.import_module(f"dezero.{_LAZY_NAMES[name]}")
+        return getattr(module, name)
     raise AttributeError(f"module 'dezero' has no attribute {name!r}")
 
 
@@ -81,6 +89,8 @@ __all__ = [
     "cuda",
     "dataloaders",
     "datasets",
+    "detect_anomaly",
+    "diagnostics",
     "functions",
     "grad",
     "hessian",
