@@ -1,16 +1,20 @@
-"""Compare all functions that PyTorch also has with PyTorch: values and gradients.
+"""Compare what PyTorch also has with PyTorch: functions, optimizers and schedules.
 
-Both sides get the same random arrays in float64. What is compared: the values, the
-gradients for a random incoming gradient (recorded and not, since some functions have a
-faster way for the latter), and, where torch can differentiate twice, the derivatives of
-these gradients by the inputs and by the incoming gradient, in a random direction.
+Both sides get the same random arrays in float64. Of functions the values are compared,
+the gradients for a random incoming gradient (recorded and not, since some functions
+have a faster way for the latter), and, where torch can differentiate twice, the
+derivatives of these gradients by the inputs and by the incoming gradient, in a random
+direction. Of optimizers, with hooks and averages, the weights are compared at each of
+200 updates of a small network, whose gradients each side computes by itself; of
+schedules the learning rates at each of 200 steps.
 
 A difference is the greatest one in an array, relative to the greatest element there.
-Exits with 1 if one is not below 1e-10, or if a function in ``F.__all__`` is neither
-compared nor listed with the reason why not (``torch_cases/without.py``).
+Exits with 1 if one is not below 1e-10, for trajectories the limit in the table; or if a
+name in ``F.__all__`` or ``dezero.optimizers.__all__`` is neither compared nor listed
+with the reason why not (``torch_cases/without.py``).
 
-Run ``python benchmarks/against_torch.py``, or name the functions to compare. PyTorch is
-needed here and nowhere else: ``pip install 'dezero[peers]'``.
+Run ``python benchmarks/against_torch.py``, or name what to compare. PyTorch is needed
+here and nowhere else: ``pip install 'dezero[peers]'``.
 """
 
 from __future__ import annotations
@@ -25,9 +29,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from _derivatives import Ours, Theirs, greatest_difference
+from _tables import print_table
+from _trajectories import TrajectoryRow
+from _trajectories import compare as compare_trajectory
 
 import dezero as dz
 import dezero.functions as F
+from dezero import optimizers
 
 if TYPE_CHECKING:
     from torch_cases.case import Case
@@ -45,12 +53,22 @@ class Row:
     gradient: float | None = None
     second: float | None = None
     error: str = ""
+    limit: float = LIMIT
+
+    @property
+    def labels(self) -> tuple[str, str, str]:
+        """What was compared."""
+        return self.case.function, self.case.options, self.case.peer
+
+    @property
+    def numbers(self) -> tuple[float | None, float | None, float | None]:
+        """The differences."""
+        return self.value, self.gradient, self.second
 
     @property
     def is_good(self) -> bool:
         """Whether everything that was compared is below the limit."""
-        found = (self.value, self.gradient, self.second)
-        return not self.error and all(d is None or d < LIMIT for d in found)
+        return not self.error and all(d is None or d < self.limit for d in self.numbers)
 
 
 # =============================================================================
@@ -89,32 +107,10 @@ def compare(case: Case) -> Row:
 # =============================================================================
 
 
-def print_table(rows: Iterable[Row], cases: Sequence[Case]) -> list[Row]:
-    """Print each row as soon as it is there; return them all."""
-    heads = ("function", "options", "torch")
-    columns = [[c.function, c.options, c.peer] for c in cases]
-    widths = [max(map(len, column)) for column in zip(heads, *columns, strict=True)]
-    done = []
-
-    def line(texts: Iterable[str], numbers: Iterable[str]) -> None:
-        left = [text.ljust(w) for text, w in zip(texts, widths, strict=True)]
-        print("  ".join([*left, *[n.rjust(8) for n in numbers]]))
-
-    line(heads, ("value", "gradient", "second"))
-    for row in rows:
-        numbers = [
-            "-" if d is None else f"{d:.1e}"
-            for d in (row.value, row.gradient, row.second)
-        ]
-        mark = [] if row.is_good else [f"WRONG {row.error}".rstrip()]
-        line((row.case.function, row.case.options, row.case.peer), numbers + mark)
-        done.append(row)
-    return done
-
-
-def uncovered(compared: set[str], without: set[str]) -> list[str]:
-    """What is wrong with the two lists, beside the functions that there are."""
-    public = set(F.__all__)
+def uncovered(
+    public: set[str], compared: set[str], without: set[str], module: str = "F"
+) -> list[str]:
+    """What is wrong with the two lists, beside the names that there are."""
     problems = [
         f"{name}: neither compared nor listed in torch_cases/without.py"
         for name in sorted(public - compared - without)
@@ -124,7 +120,8 @@ def uncovered(compared: set[str], without: set[str]) -> list[str]:
         for name in sorted(compared & without)
     ]
     problems += [
-        f"{name}: not in F.__all__" for name in sorted((compared | without) - public)
+        f"{name}: not in {module}.__all__"
+        for name in sorted((compared | without) - public)
     ]
     return problems
 
@@ -152,43 +149,82 @@ def functions_with_gradient(rows: Iterable[Row]) -> set[str]:
     return {row.case.function for row in rows if row.gradient is not None}
 
 
+def print_trajectories(rows: Sequence[TrajectoryRow]) -> None:
+    """How many there are, the greatest difference, and why some limits are higher."""
+    names = {row.case.name for row in rows}
+    worst = max([row.difference or 0.0 for row in rows], default=0.0)
+    print(
+        f"\n{len(names)} distinct optimizers, hooks, averages and schedules compared\n"
+        f"{len(rows)} comparisons, greatest relative difference: {worst:.1e}"
+    )
+    for row in rows:
+        if row.case.reason:
+            name, options, _ = row.labels
+            print(f"  {name} ({options}): below {row.case.limit:g}, {row.case.reason}")
+
+
 def main() -> int:
-    """Print the table and what it adds up to; return the exit status."""
+    """Print the tables and what they add up to; return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("functions", nargs="*", metavar="FUNCTION")
-    chosen = set(parser.parse_args().functions)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    chosen = set(parser.parse_args().names)
     if importlib.util.find_spec("torch") is None:
         parser.error(
             "expected PyTorch, which is not installed (nothing else here needs it): "
             "pip install 'dezero[peers]'"
         )
     import torch
-    from torch_cases import CASES
-    from torch_cases.without import WITHOUT
+    from torch_cases import CASES, TRAJECTORIES
+    from torch_cases.without import WITHOUT, WITHOUT_TRAINING
 
     torch.set_num_threads(1)  # the arrays are small
     # Of an even kernel, which is meant: the padding is then not the same on both sides.
     warnings.filterwarnings("ignore", message="Using padding='same'")
-    compared = {c.function for c in CASES}
-    if unknown := chosen - compared:
+    functions = {c.function for c in CASES}
+    training = {c.name for c in TRAJECTORIES}
+    if unknown := chosen - functions - training:
         parser.error(
-            f"expected functions that are compared, got {', '.join(sorted(unknown))}"
+            f"expected names of what is compared, got {', '.join(sorted(unknown))}"
         )
     cases = [c for c in CASES if not chosen or c.function in chosen]
-    print(f"DeZero {dz.__version__}, torch {torch.__version__}, float64\n")
-    rows = print_table(map(compare, cases), cases)
-    print_summary(rows)
+    trajectories = [c for c in TRAJECTORIES if not chosen or c.name in chosen]
+    print(f"DeZero {dz.__version__}, torch {torch.__version__}, float64")
+    rows: list[Row] = []
+    if cases:
+        print()
+        rows = print_table(
+            ("function", "options", "torch"),
+            ("value", "gradient", "second"),
+            [Row(c).labels for c in cases],
+            map(compare, cases),
+        )
+        print_summary(rows)
+    runs: list[TrajectoryRow] = []
+    if trajectories:
+        print()
+        runs = print_table(
+            ("training", "options", "torch"),
+            ("200steps", "limit"),
+            [TrajectoryRow(c).labels for c in trajectories],
+            map(compare_trajectory, trajectories),
+        )
+        print_trajectories(runs)
     if not chosen:
-        print(f"\n{len(WITHOUT)} functions that torch has no counterpart for")
-        for name, reason in WITHOUT.items():
-            print(f"  {name}: {reason}")
+        for what, without in ("functions", WITHOUT), ("others", WITHOUT_TRAINING):
+            print(f"\n{len(without)} {what} that torch has no counterpart for")
+            for name, reason in without.items():
+                print(f"  {name}: {reason}")
 
-    problems = uncovered(compared, set(WITHOUT))
+    problems = uncovered(set(F.__all__), functions, set(WITHOUT))
+    problems += uncovered(
+        set(optimizers.__all__), training, set(WITHOUT_TRAINING), "optimizers"
+    )
+    both: list[Row | TrajectoryRow] = [*rows, *runs]
     problems += [
-        f"{r.case.function} ({r.case.options}): {r.error or f'not below {LIMIT}'}"
-        for r in rows
+        f"{r.labels[0]} ({r.labels[1]}): {r.error or f'not below {r.limit:g}'}"
+        for r in both
         if not r.is_good
     ]
     if not chosen and len(functions_with_gradient(rows)) < AT_LEAST:

@@ -29,6 +29,7 @@ from dezero.autodiff import (
     value_and_grad,
     vjp,
 )
+from dezero.checkpoints import load_checkpoint, save_checkpoint
 from dezero.core import (
     Config,
     Function,
@@ -99,9 +100,11 @@ __all__ = [
     "jacobian",
     "jvp",
     "layers",
+    "load_checkpoint",
     "models",
     "no_grad",
     "optimizers",
+    "save_checkpoint",
     "seed",
     "serializers",
     "setup_variable",

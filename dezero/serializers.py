@@ -1,9 +1,14 @@
-"""Arrays in files: ``.npz`` without pickle, and an old file that survives a crash."""
+"""Arrays in files: ``.npz`` without pickle, and ``.safetensors``.
+
+An old file survives a crash: a new one takes its place only when it is complete.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
+import re
 import uuid
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -15,13 +20,23 @@ from dezero import cuda
 
 Path = str | os.PathLike[str]
 
+# How the types that NumPy has are called in .safetensors files.
+_DTYPES = {
+    "BOOL": "bool",
+    **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)},
+}
+
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of ``path`` only when it is complete.
 
     After an exception, or if the process is killed, what was at ``path`` still is.
-    A killed process leaves the unfinished file beside it, named ``path`` and ``.tmp``.
+    A killed process leaves its unfinished file beside it, with a name that begins like
+    ``path`` and ends in ``.tmp``. The next write to ``path`` removes it, on systems
+    with ``flock`` (not on Windows); that of a process still writing is left alone.
 
     Args:
         path: Where the file goes. A link is followed.
@@ -33,12 +48,15 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     # In the same directory: a file can only replace another one of its own file system.
     # And not by tempfile, which would make it readable for nobody else.
     temporary = f"{path}.{uuid.uuid4().hex}.tmp"
+    _remove_leftovers(path)
     try:
-        with open(temporary, "xb") as file:
+        with _opened(temporary) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+            if os.name == "nt":  # which renames no open file; elsewhere the lock stays
+                file.close()
+            os.replace(temporary, path)
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.remove(temporary)
@@ -46,6 +64,38 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             # Under the name that the user knows.
             raise type(error)(error.errno, error.strerror, path) from None
         raise
+
+
+def _opened(temporary: str) -> IO[bytes]:
+    """A new file, locked for as long as it is open; a killed process loses the lock."""
+    while True:
+        file = open(temporary, "xb")
+        if not _lock(file) or os.path.exists(temporary):
+            return file
+        file.close()  # somebody took it for a leftover, before it was locked
+
+
+def _remove_leftovers(path: str) -> None:
+    """Remove the unfinished files of processes that were killed."""
+    folder, name = os.path.split(path)
+    pattern = re.compile(re.escape(name) + r"\.[0-9a-f]{32}\.tmp")
+    with contextlib.suppress(OSError):
+        for other in os.listdir(folder):
+            if pattern.fullmatch(other):
+                other = os.path.join(folder, other)
+                with contextlib.suppress(OSError), open(other, "rb") as file:
+                    if _lock(file, wait=False):
+                        os.remove(other)
+
+
+def _lock(file: IO[bytes], wait: bool = True) -> bool:
+    """Lock a file until it is closed, if nobody else has and the system knows how."""
+    try:
+        fcntl: Any = importlib.import_module("fcntl")
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def save_npz(path: Path, arrays: Mapping[str, Any]) -> None:
@@ -119,8 +169,129 @@ def _read_arrays(file: IO[bytes]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _with_suffix(function: str, path: Path) -> str:
+def save_safetensors(
+    path: Path, arrays: Mapping[str, Any], metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write named arrays to a ``.safetensors`` file, which other frameworks read too.
+
+    Args:
+        path: ``.safetensors`` is added where it is missing.
+        arrays: Arrays of numbers of either library, by name.
+        metadata: Text by name that goes with them; ``format``, which some readers ask
+            for, is ``np`` if it is not given.
+
+    Raises:
+        ImportError: The package safetensors is not installed.
+        OSError: It cannot be written there: the folder is missing, for instance.
+        TypeError: ``metadata`` holds something else than text.
+        ValueError: An array has a dtype that the format has not, or a name is
+            ``__metadata__``; or ``path`` names no file.
+    """
+    path = _with_suffix("save_safetensors", path, ".safetensors")
+    library = _safetensors("save_safetensors")
+    metadata = {"format": "np", **(metadata or {})}
+    for item in metadata.items():
+        if not all([isinstance(text, str) for text in item]):
+            raise TypeError(
+                f"save_safetensors: expected metadata of text by name, got {item}"
+            )
+    converted = {}
+    for name, x in arrays.items():
+        array = np.asarray(cuda.as_numpy(x))
+        if name == "__metadata__" or array.dtype.name not in _DTYPES.values():
+            raise ValueError(
+                "save_safetensors: expected numbers of a usual dtype and a name other "
+                f"than __metadata__, got {array.dtype} for {name!r}"
+            )
+        # in the byte order and the order of elements that the format has
+        converted[name] = array.astype(array.dtype.newbyteorder("<"), order="C")
+    content = library.numpy.save(converted, metadata)
+    with atomic_write(path) as file:
+        file.write(content)
+
+
+def load_safetensors(path: Path) -> dict[str, np.ndarray]:
+    """Read all arrays of a ``.safetensors`` file; it has no way to hold code.
+
+    Numbers of the type bfloat16, which NumPy has not, become float32. The format has
+    no checksum: damage that leaves the names and sizes as they are goes unnoticed.
+
+    Args:
+        path: As given to :func:`save_safetensors`, with or without ``.safetensors``.
+
+    Returns:
+        The arrays by name.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        ImportError: The package safetensors is not installed.
+        ValueError: The file is damaged, is no ``.safetensors``, or holds numbers of a
+            type that NumPy has not.
+    """
+    path = _with_suffix("load_safetensors", path, ".safetensors")
+    library = _safetensors("load_safetensors")
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        tensors = library.deserialize(content)
+    except library.SafetensorError as error:
+        raise ValueError(
+            f"load_safetensors: expected a whole .safetensors file, got {path!r}: "
+            f"{error}"
+        ) from error
+    arrays = {}
+    for name, tensor in tensors:
+        kind = tensor["dtype"]
+        if kind != "BF16" and kind not in _DTYPES:
+            raise ValueError(
+                f"load_safetensors: expected numbers of a type that NumPy has, "
+                f"got {kind} for {name!r} in {path!r}"
+            )
+        dtype = np.dtype(_DTYPES.get(kind, "uint16")).newbyteorder("<")
+        x = np.frombuffer(tensor["data"], dtype).reshape(tensor["shape"])
+        x = x.astype(dtype.newbyteorder("="))  # a copy, which may be written to
+        if kind == "BF16":  # the upper half of a float32
+            x = (x.astype(np.uint32) << 16).view(np.float32)
+        arrays[name] = x
+    return arrays
+
+
+def safetensors_metadata(path: Path) -> dict[str, str]:
+    """The text that goes with the arrays of a ``.safetensors`` file, by name.
+
+    Args:
+        path: As in :func:`load_safetensors`.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        ImportError: The package safetensors is not installed.
+        ValueError: The file is damaged or is no ``.safetensors``.
+    """
+    path = _with_suffix("safetensors_metadata", path, ".safetensors")
+    library = _safetensors("safetensors_metadata")
+    try:
+        with library.safe_open(path, "np") as file:
+            return file.metadata() or {}
+    except library.SafetensorError as error:
+        raise ValueError(
+            f"safetensors_metadata: expected a whole .safetensors file, got {path!r}: "
+            f"{error}"
+        ) from error
+
+
+def _safetensors(function: str) -> Any:
+    try:
+        importlib.import_module("safetensors.numpy")
+        return importlib.import_module("safetensors")
+    except ImportError as error:
+        raise ImportError(
+            f"{function}: expected the package safetensors, got none; "
+            "pip install dezero[safetensors]"
+        ) from error
+
+
+def _with_suffix(function: str, path: Path, suffix: str = ".npz") -> str:
     path = os.fsdecode(path)
     if not os.path.basename(path):
         raise ValueError(f"{function}: expected the path of a file, got {path!r}")
-    return path if path.endswith(".npz") else f"{path}.npz"
+    return path if path.endswith(suffix) else f"{path}{suffix}"

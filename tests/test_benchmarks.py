@@ -16,6 +16,7 @@ BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 def benchmarks():
     """The scripts as modules; they import each other as neighbours."""
     names = ["_compare", "handwritten", "overhead", "mlp", "import_time"]
+    names += ["_derivatives", "_tables", "_trajectories", "against_torch"]
     before = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
@@ -215,3 +216,90 @@ def test_overhead_refuses_an_unknown_graph(benchmarks, monkeypatch, capsys):
 def test_import_seconds_measures_a_fresh_interpreter(benchmarks, tmp_path):
     seconds = benchmarks["import_time"].import_seconds("json", str(tmp_path))
     assert 0 <= seconds < 60
+
+
+# ---- against torch: without it, all but the comparisons themselves ------------------
+
+
+def trajectory(module, ours, theirs, **options):
+    return module.Trajectory("SGD", "lr=1", "optim.SGD", ours, theirs, **options)
+
+
+def halving(steps=200, off=0.0):
+    """A start and steps, in one array that changes in place."""
+    x = np.ones(2)
+    yield [x]
+    for t in range(steps):
+        x *= 0.5
+        yield [x + (off * x if t == 100 else 0)]
+
+
+def test_a_trajectory_is_compared_at_every_step(benchmarks):
+    module = benchmarks["_trajectories"]
+    row = module.compare(trajectory(module, halving, halving))
+    assert row.is_good and row.numbers == (0.0, 1e-12)
+    assert row.labels == ("SGD", "lr=1", "optim.SGD")
+    # Relative to the step: the weights are 1e-30 by then.
+    case = trajectory(module, lambda: halving(off=1e-9), halving)
+    row = module.compare(case)
+    assert not row.is_good and row.difference == pytest.approx(1e-9)
+    case = trajectory(module, case.ours, halving, limit=1e-8, reason="a test")
+    assert module.compare(case).is_good
+
+
+def test_a_trajectory_that_shows_nothing_is_wrong(benchmarks):
+    module = benchmarks["_trajectories"]
+
+    def standing():
+        return ([np.ones(2)] for _ in range(201))
+
+    for ours, theirs, message in [
+        (lambda: halving(199), halving, "a start and 200 steps of ours, got 200"),
+        (halving, lambda: halving(201), "a start and 200 steps of theirs, got 202"),
+        (standing, standing, "expected something to change, got ours as at the start"),
+        (lambda: 1 / 0, halving, "ZeroDivisionError"),
+        (lambda: ([np.ones(3) * t] for t in range(201)), halving, "of shape (2,)"),
+    ]:
+        row = module.compare(trajectory(module, ours, theirs))
+        assert not row.is_good and row.difference is None
+        assert message in row.error
+
+
+def test_a_name_that_is_forgotten_or_listed_wrongly_is_a_problem(benchmarks):
+    uncovered = benchmarks["against_torch"].uncovered
+    assert uncovered({"a", "b"}, {"a"}, {"b"}) == []
+    assert uncovered({"a", "b", "c"}, {"a", "b", "x"}, {"b"}, "optimizers") == [
+        "c: neither compared nor listed in torch_cases/without.py",
+        "b: compared, and yet listed in torch_cases/without.py",
+        "x: not in optimizers.__all__",
+    ]
+
+
+def test_a_table_marks_what_is_wrong(benchmarks, capsys):
+    module = benchmarks["_trajectories"]
+    cases = [
+        trajectory(module, halving, halving),
+        trajectory(module, lambda: halving(off=1e-6), halving),
+        trajectory(module, lambda: 1 / 0, halving),
+    ]
+    rows = benchmarks["_tables"].print_table(
+        ("training", "options", "torch"),
+        ("200steps", "limit"),
+        [module.TrajectoryRow(case).labels for case in cases],
+        map(module.compare, cases),
+    )
+    assert [row.is_good for row in rows] == [True, False, False]
+    head, good, off, failed = capsys.readouterr().out.splitlines()
+    assert head.split() == ["training", "options", "torch", "200steps", "limit"]
+    assert good.split() == ["SGD", "lr=1", "optim.SGD", "0.0e+00", "1.0e-12"]
+    assert off.split()[3:] == ["1.0e-06", "1.0e-12", "WRONG"]
+    assert failed.split()[3:6] == ["-", "1.0e-12", "WRONG"]
+    assert failed.endswith("WRONG ZeroDivisionError: division by zero")
+
+
+def test_the_comparison_says_how_to_get_torch(benchmarks, monkeypatch, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "argv", ["against_torch.py"])
+    with pytest.raises(SystemExit):
+        benchmarks["against_torch"].main()
+    assert "pip install 'dezero[peers]'" in capsys.readouterr().err

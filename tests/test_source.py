@@ -35,7 +35,7 @@ LAYERS = (
     # Serializers store arrays by name; they know no layers, layers know them.
     {"autodiff", "testing", "functions_conv", "serializers"},
     {"layers"},
-    {"models", "datasets", "diagnostics", "visualize"},
+    {"models", "datasets", "checkpoints", "diagnostics", "visualize"},
     {"utils"},
 )
 # These stand beside the layers, and only on what is listed.

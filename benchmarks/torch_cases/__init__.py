@@ -1,14 +1,17 @@
-"""Which functions are compared with torch, family by family."""
+"""What is compared with torch: functions, family by family, and what trains."""
 
 from torch_cases import (
     activations,
     elementwise,
     images,
+    lbfgs,
     linalg,
     losses,
     normalizations,
+    optimizers,
     reductions,
     resampling,
+    schedules,
     selections,
     sequences,
     shapes,
@@ -29,3 +32,5 @@ CASES = [
     *sequences.CASES,
     *training.CASES,
 ]
+
+TRAJECTORIES = [*optimizers.CASES, *lbfgs.CASES, *schedules.CASES]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dezero import cuda
+from dezero.dataloaders import states
 from dezero.dataloaders.collation import collate as collate_items
 from dezero.dataloaders.collation import map_arrays
 
@@ -242,17 +243,7 @@ class DataLoader:
         The state of ``np.random``, which decides later orders of a loader without a
         ``seed``, is not part of it.
         """
-        state: dict[str, Any] = {
-            "iteration": self.iteration,
-            "data_size": self.data_size,
-            "batch_size": int(self.batch_size),
-        }
-        if self._pass.index is not None:
-            state["order"] = self._pass.index.copy()
-        if self._generator is not None:
-            _, keys, position, *_ = self._generator.get_state(legacy=True)
-            state["generator_keys"], state["generator_position"] = keys, position
-        return state
+        return states.state_dict(self)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go to where a loader was; the next ``for`` loop goes on from there.
@@ -261,32 +252,11 @@ class DataLoader:
             state: What :meth:`state_dict` of a loader of the same dataset gave.
 
         Raises:
+            TypeError: ``state`` is no such dict.
             ValueError: It is of another dataset or batch size, or one of the two
-                loaders has a seed and the other one has none.
+                loaders has a seed and the other one has none; nothing is changed.
         """
-        name = type(self).__name__
-        for key in "data_size", "batch_size":
-            if int(state[key]) != getattr(self, key):
-                raise ValueError(
-                    f"{name}.load_state_dict: expected {key} {getattr(self, key)}, "
-                    f"got {int(state[key])}"
-                )
-        if ("generator_keys" in state) != (self._generator is not None):
-            has = ["no seed", "a seed"]["generator_keys" in state]
-            raise ValueError(
-                f"{name}.load_state_dict: expected the state of a loader "
-                f"with{'out' if self._generator is None else ''} a seed, got one of "
-                f"{has}"
-            )
-        self.reset()
-        self._pass.iteration = int(state["iteration"])
-        if "order" in state:
-            self._pass.index = np.array(state["order"], dtype=np.int64)
-        if self._generator is not None:
-            keys = np.asarray(state["generator_keys"], dtype=np.uint32)
-            position = int(state["generator_position"])
-            self._generator.set_state(("MT19937", keys, position, 0, 0.0))
-        self._resumes = True
+        states.load_state_dict(self, state)
 
 
 def _tqdm(name: str) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def _encoded(text: str, encoding: Any = "latin-1") -> bytes:
     return text.encode("latin-1")  # how Python 3 pickles bytes for Python 2
 
 
-_HARMLESS = {
+_HARMLESS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "ndarray"): lambda *args: None,  # a mark, only handed to _reconstruct
     ("numpy", "dtype"): lambda name, *flags: _DType(name),
     ("numpy.core.multiarray", "_reconstruct"): lambda *args: _Array(),
@@ -73,13 +74,23 @@ _HARMLESS = {
 }
 
 
-class _Unpickler(pickle.Unpickler):
+class DataUnpickler(pickle.Unpickler):
+    """An unpickler that finds stand-ins of ours and nothing else.
+
+    A subclass for another kind of file has a table ``names`` of its own: by module and
+    name, a function that makes data of its arguments.
+    """
+
+    names: ClassVar[Mapping[tuple[str, str], Callable[..., Any]]] = _HARMLESS
+
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _HARMLESS:
+        """What stands for a name."""
+        if (module, name) not in self.names:
             raise pickle.UnpicklingError(f"the name {module}.{name}")
-        return _Callable(_HARMLESS[module, name])
+        return _Callable(self.names[module, name])
 
     def persistent_load(self, pid: Any) -> Any:
+        """What stands for something outside of the pickle: nothing does."""
         raise pickle.UnpicklingError("a reference to something outside")
 
 
@@ -96,7 +107,7 @@ def unpickle_data(data: bytes) -> Any:
         ValueError: It is damaged, or asks for anything else.
     """
     try:
-        return _plain(_Unpickler(io.BytesIO(data), encoding="bytes").load())
+        return _plain(DataUnpickler(io.BytesIO(data), encoding="bytes").load())
     except MemoryError:
         raise
     except Exception as error:

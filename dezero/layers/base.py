@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import reprlib
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from dezero import cuda, serializers
+from dezero import serializers
 from dezero.core import Parameter
+from dezero.cuda import Array
+from dezero.layers import weights
 from dezero.layers.summaries import summarize
-
-# What a lazy Parameter is saved as: text, which no Parameter holds.
-_LAZY = np.array("shape not known yet")
 
 
 class Layer:
@@ -134,94 +133,79 @@ class Layer:
 
     # ---- saving -----------------------------------------------------------------
 
-    def save_weights(self, path: serializers.Path) -> None:
-        """Write all parameters to an ``.npz`` file, under their names.
+    def state_dict(self) -> dict[str, np.ndarray | None]:
+        """The data of all parameters by name, in copies on the CPU.
 
-        The file takes the place of an older one only when it is complete.
-
-        Args:
-            path: ``.npz`` is added where it is missing.
+        Returns:
+            Arrays; None for a parameter whose shape is not known yet.
 
         Raises:
             ValueError: Two parameters have the same name.
         """
-        serializers.save_npz(
-            path,
-            {
-                name: _LAZY if p.data is None else p.data
-                for name, (p, _) in self._by_name("save_weights").items()
-            },
-        )
+        return weights.state_dict(self)
 
-    def load_weights(self, path: serializers.Path) -> None:
-        """Read all parameters from a file that :meth:`save_weights` wrote.
+    def load_state_dict(
+        self, state: Mapping[str, Array | None], strict: bool = True
+    ) -> weights.LoadedKeys:
+        """Give all parameters the data that :meth:`state_dict` gave, in copies.
 
         Arrays are cast to the dtype of the parameter (a lazy one: to the ``dtype`` of
         its layer, where that has one), among integers or floats. A lazy one takes the
         shape of what was saved.
 
         Args:
+            state: Arrays by name.
+            strict: Whether the names must be those of this layer. Without, what has
+                the same name is loaded; it must have the same shape all the same.
+
+        Returns:
+            The named tuple ``(missing_keys, unexpected_keys)``: the names of this
+            layer that ``state`` has not, and the other way round.
+
+        Raises:
+            TypeError: ``state`` is no such dict.
+            ValueError: Names, shapes or kinds of number are not those of this layer;
+                then nothing is changed, and the message lists them all.
+        """
+        return weights.load_state_dict(self, state, strict)
+
+    def save_weights(self, path: serializers.Path) -> None:
+        """Write all parameters to a file, under their names.
+
+        The file takes the place of an older one only when it is complete.
+
+        Args:
+            path: With ``.safetensors`` at its end, the file has that format, which
+                other frameworks read too (needs the package safetensors). Else it is
+                an ``.npz`` file, and ``.npz`` is added where it is missing.
+
+        Raises:
+            ImportError: safetensors is wanted and not installed.
+            ValueError: Two parameters have the same name, or a shape that
+                ``.safetensors`` would need is not known yet.
+        """
+        weights.save_weights(self, path)
+
+    def load_weights(
+        self, path: serializers.Path, strict: bool = True
+    ) -> weights.LoadedKeys:
+        """Read all parameters from a file that :meth:`save_weights` wrote.
+
+        Args:
             path: As given to :meth:`save_weights`, with or without ``.npz``.
+            strict: As in :meth:`load_state_dict`, and so is the rest.
+
+        Returns:
+            The named tuple ``(missing_keys, unexpected_keys)``.
 
         Raises:
             FileNotFoundError: There is no such file.
+            ImportError: It is ``.safetensors``, and that package is not installed.
             ValueError: The file is damaged, or its names, shapes or kinds of number
                 are not those of this layer; then nothing is changed, and the message
                 lists them all.
         """
-        arrays = serializers.load_npz(path)
-        params = self._by_name("load_weights")
-        found = [name for name in params if name in arrays]
-        problems = {
-            "missing": [name for name in params if name not in arrays],
-            "unexpected": [name for name in arrays if name not in params],
-            "of another shape": [
-                f"{name} (expected {params[name][0].shape}, "
-                f"got {'one not known yet' if shape is None else shape})"
-                for name in found
-                if params[name][0].data is not None
-                and params[name][0].shape != (shape := _shape(arrays[name]))
-            ],
-            "of another kind": [
-                f"{name} (expected {dtype}, got {arrays[name].dtype})"
-                for name in found
-                if _shape(arrays[name]) is not None
-                and not _fits(arrays[name].dtype, dtype := _dtype(*params[name]))
-            ],
-        }
-        if any(problems.values()):
-            lists = [f"{kind}: {', '.join(v)}" for kind, v in problems.items() if v]
-            raise ValueError(
-                f"{type(self).__name__}.load_weights: expected in {str(path)!r} the "
-                f"weights of this layer, got others; {'; '.join(lists)}"
-            )
-        # All arrays are made before the first is assigned: either all change or none.
-        new = []
-        for name in found:
-            p, owner = params[name]
-            x = arrays[name]
-            if p.data is not None:
-                xp = cuda.get_array_module(p.data)
-                new.append((p, xp.asarray(x, dtype=p.dtype)))
-            elif _shape(x) is not None:
-                new.append((p, x.astype(_dtype(p, owner) or x.dtype, copy=False)))
-        for p, data in new:
-            p.data = data
-
-    def _by_name(self, function: str) -> dict[str, tuple[Parameter, Layer]]:
-        """Each Parameter, and the layer it belongs to, by name."""
-        params: dict[str, tuple[Parameter, Layer]] = {}
-        for name, item, owner in self._walk():
-            if not isinstance(item, Parameter):
-                continue
-            if name in params:
-                raise ValueError(
-                    f"{type(self).__name__}.{function}: expected a name of its own "
-                    f"for every parameter, got two named {name!r}; rename an "
-                    "attribute or a dict key"
-                )
-            params[name] = item, owner
-        return params
+        return weights.load_weights(self, path, strict)
 
     def __getstate__(self) -> dict[str, Any]:
         # For pickle and copy, which weak references do not survive.
@@ -266,26 +250,6 @@ def _summary(item: Layer | Parameter) -> str:
     if item.data is None:
         return f"{kind}(shape not known yet)"
     return f"{kind}({item.shape}, {item.dtype})"
-
-
-def _shape(x: np.ndarray) -> tuple[int, ...] | None:
-    """The shape of a saved array; None if it was saved before it had one."""
-    return None if x.dtype.kind == "U" and x.ndim == 0 else x.shape
-
-
-def _dtype(p: Parameter, owner: Layer) -> np.dtype | None:
-    """The dtype that a Parameter has or will have, if that is known."""
-    if p.data is not None:
-        return p.dtype
-    dtype = getattr(owner, "dtype", None)
-    return None if dtype is None else np.dtype(dtype)
-
-
-def _fits(saved: np.dtype, dtype: np.dtype | None) -> bool:
-    """Can numbers of dtype ``saved`` be cast without becoming another kind of thing?"""
-    if saved.kind not in "fiub":
-        return False
-    return dtype is None or np.can_cast(saved, dtype, casting="same_kind")
 
 
 def _weak(x: Any) -> Callable[[], Any]:

@@ -44,6 +44,7 @@ class Adam(Optimizer):
     """
 
     below = {"beta1": 1, "beta2": 1}
+    made_late = ("largest",)  # where amsgrad was switched on since the last update
 
     def __init__(
         self,

@@ -138,6 +138,7 @@ class RMSprop(Optimizer):
     """
 
     below = {"rho": 1, "momentum": 1}
+    made_late = ("a", "d")  # where they were switched on since the last update
 
     def __init__(
         self,

@@ -126,7 +126,8 @@ def _fitting(
         own = saved["groups"][place[id(group_of[p])]]
         with optimizer._using({**saved["hyperparameters"], **own}):
             expected = optimizer.init_state(_like(p))
-        if missing := [k for k in expected if k not in state]:
+        late = getattr(optimizer, "made_late", ())
+        if missing := [k for k in expected if k not in state and k not in late]:
             problems.append(f"{name}: without {', '.join(missing)}")
             continue
         new[p] = {}

@@ -35,6 +35,33 @@ class Random:
     def _random(self) -> Any:
         return np.random if self._own is None else self._own  # a module is not pickled
 
+    def state_dict(self) -> dict[str, Any]:
+        """Where the numbers of its own stand; empty if it draws from ``np.random``."""
+        return {} if self._own is None else dict(self._own.get_state(legacy=False))
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on with the numbers from where :meth:`state_dict` was.
+
+        Raises:
+            TypeError: ``state`` is no such dict.
+            ValueError: One of the two transforms has a seed and the other one has none.
+        """
+        function = f"{type(self).__name__}.load_state_dict"
+        names = {"bit_generator", "state", "has_gauss", "gauss"}
+        if not isinstance(state, dict) or set(state) not in (names, set()):
+            raise TypeError(
+                f"{function}: expected a dict that state_dict gave, got "
+                f"{type(state).__name__}"
+            )
+        if bool(state) != (self._own is not None):
+            has = ["no seed", "a seed"]
+            raise ValueError(
+                f"{function}: expected the state of a transform with "
+                f"{has[self._own is not None]}, got one of {has[bool(state)]}"
+            )
+        if self._own is not None:
+            self._own.set_state(state)
+
     def _happens(self, p: float) -> bool:
         return self._random.random_sample() < p
 

@@ -1,4 +1,4 @@
-"""Layer: finding parameters, calling, saving and loading, copies, repr."""
+"""Layer: finding parameters, calling, copies, repr."""
 
 import copy
 import gc
@@ -11,7 +11,6 @@ import pytest
 import dezero.layers as L
 from dezero.core import Parameter, Variable
 from dezero.layers import Layer
-from dezero.serializers import load_npz, save_npz
 
 
 def parameter(*shape, dtype=np.float32):
@@ -219,117 +218,6 @@ def test_a_layer_without_forward():
         Layer()(1)
 
 
-# ---- saving -------------------------------------------------------------------------
-
-
-def test_saved_under_their_names(tmp_path):
-    net = Net()
-    net.save_weights(tmp_path / "net.npz")
-    arrays = load_npz(tmp_path / "net.npz")
-    assert list(arrays) == names(net)
-    with np.load(tmp_path / "net.npz") as file:
-        assert file.files == names(net)
-    for name, p in net.named_params():
-        np.testing.assert_array_equal(arrays[name], p.data)
-
-
-@pytest.mark.parametrize("saved", ["weights", "weights.npz"])
-@pytest.mark.parametrize("loaded", ["weights", "weights.npz"])
-def test_loaded_again(tmp_path, saved, loaded):
-    a, b = Net(), Net()
-    a.save_weights(str(tmp_path / saved))
-    parameters = list(b.params())
-    b.load_weights(str(tmp_path / loaded))
-    assert list(b.params()) == parameters
-    for p, q in zip(a.params(), b.params(), strict=True):
-        np.testing.assert_array_equal(p.data, q.data)
-
-
-def test_loading_keeps_the_dtype(tmp_path):
-    net = Scale()
-    net.s = parameter(3, dtype=np.float64)
-    net.save_weights(tmp_path / "w")
-    single = Scale()
-    single.load_weights(tmp_path / "w")
-    assert single.s.dtype == np.float32
-    np.testing.assert_allclose(single.s.data, net.s.data, rtol=1e-6)
-
-
-def test_wrong_weights_are_all_listed_and_nothing_changes(tmp_path):
-    net, other = Net(), Net()
-    other.last.s.data = np.zeros(5, np.float32)
-    other.blocks[0].s.data = np.zeros((), np.float32)
-    other.bias = None
-    other.extra = parameter(1)
-    other.save_weights(tmp_path / "w.npz")
-    before = [p.data.copy() for p in net.params()]
-    message = (
-        r"Net.load_weights: expected in '.*w.npz' the weights of this layer, got "
-        r"others; missing: bias; unexpected: extra; of another shape: last/s "
-        r"\(expected \(2,\), got \(5,\)\), blocks/0/s \(expected \(3,\), got \(\)\)$"
-    )
-    with pytest.raises(ValueError, match=message):
-        net.load_weights(tmp_path / "w.npz")
-    for p, x in zip(net.params(), before, strict=True):
-        np.testing.assert_array_equal(p.data, x)
-
-
-def test_saving_and_loading_before_the_first_call(tmp_path):
-    lazy, used = L.Linear(4), L.Linear(4)
-    x = np.ones((2, 3), np.float32)
-    used(x)
-    lazy.save_weights(tmp_path / "lazy")
-    used.save_weights(tmp_path / "used")
-
-    fresh = L.Linear(4)
-    fresh.load_weights(tmp_path / "lazy")
-    assert fresh.W.data is None
-    assert fresh(x).shape == (2, 4)
-
-    fresh = L.Linear(4)
-    fresh.load_weights(tmp_path / "used")
-    np.testing.assert_array_equal(fresh(x).data, used(x).data)
-
-    message = r"shape: W \(expected \(3, 4\), got one not known yet\)"
-    with pytest.raises(ValueError, match=message):
-        used.load_weights(tmp_path / "lazy")
-
-
-def test_a_lazy_parameter_takes_the_dtype_of_its_layer(tmp_path):
-    wide, lazy = L.Linear(4, in_size=3, dtype=np.float64), L.Linear(4)
-    wide.save_weights(tmp_path / "w")
-    lazy.load_weights(tmp_path / "w")
-    assert lazy.W.dtype == np.float32
-    anywhere = Layer()
-    anywhere.W, anywhere.b = Parameter(None), Parameter(None)
-    anywhere.load_weights(tmp_path / "w")
-    assert anywhere.W.dtype == np.float64
-
-
-def test_two_parameters_of_the_same_name(tmp_path):
-    net = Layer()
-    net.a = {"b/c": parameter(1), "b": {"c": parameter(1)}}
-    message = r"Layer.{}: expected a name of its own .* got two named 'a/b/c'"
-    with pytest.raises(ValueError, match=message.format("save_weights")):
-        net.save_weights(tmp_path / "w")
-    Layer().save_weights(tmp_path / "w")
-    with pytest.raises(ValueError, match=message.format("load_weights")):
-        net.load_weights(tmp_path / "w")
-
-
-def test_a_parameter_may_have_any_name(tmp_path):
-    net = Layer()
-    net.file, net.allow_pickle = parameter(1), parameter(2)
-    net.save_weights(tmp_path / "w")
-    net.load_weights(tmp_path / "w")
-    assert list(load_npz(tmp_path / "w")) == ["file", "allow_pickle"]
-
-
-def test_there_is_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        Net().load_weights(tmp_path / "nothing")
-
-
 # ---- copies -------------------------------------------------------------------------
 
 
@@ -390,32 +278,3 @@ def test_repr_of_a_cycle():
     net.child = Layer()
     net.child.parent = net
     assert repr(net) == "Layer(\n  child: Layer(\n    parent: ...\n  )\n)"
-
-
-@pytest.mark.parametrize(
-    ("saved", "into"),
-    [
-        (np.zeros(3, "M8[s]"), np.float32),
-        (np.zeros(3, [("a", "f4")]), np.float32),
-        (np.array(["a", "b", "c"]), np.float32),
-        (np.ones(3, complex), np.float64),
-        (np.array([1.5, 2, 3]), np.int64),
-    ],
-)
-def test_what_would_become_another_kind_of_thing_is_not_loaded(tmp_path, saved, into):
-    class One(Layer):
-        def __init__(self, data):
-            self.p = Parameter(data)
-
-    one = One(np.ones(3, into))
-    save_npz(tmp_path / "w", {"p": saved})
-    with pytest.raises(ValueError, match=r"of another kind: p \(expected .*, got "):
-        one.load_weights(tmp_path / "w")
-    assert one.p.data.tolist() == [1, 1, 1]
-
-
-def test_weights_saved_before_their_shape_was_known(tmp_path):
-    L.Linear(2).save_weights(tmp_path / "w")
-    message = r"another shape: W \(expected \(3, 2\), got one not known yet\)$"
-    with pytest.raises(ValueError, match=message):
-        L.Linear(2, in_size=3).load_weights(tmp_path / "w")

@@ -8,6 +8,7 @@ import dezero.functions as F
 from dezero.datasets import Digits
 from dezero.models import LeNet
 from dezero.optimizers import AdamW, CosineLR
+from dezero.transforms import Mixup
 
 
 @pytest.mark.parametrize("shape", [(2, 1, 4, 4), (1, 1, 28, 28), (2, 3, 9, 17)])
@@ -45,19 +46,23 @@ def test_errors():
         model(np.ones((1, 1, 12, 12), np.float32))
 
 
-def test_learns_to_read_digits():
-    np.random.seed(0)
+def test_reads_98_percent_of_digits_it_never_saw():
+    dz.seed(0)
     train, test = Digits(), Digits(train=False)
-    model, epochs = LeNet(), 15
+    for digits in train, test:  # (N, 1, 8, 8) -> (N, 1, 16, 16): more places to look
+        digits.data = digits.data.repeat(2, axis=2).repeat(2, axis=3)
+    model, loader, mixup, epochs = LeNet(), dz.DataLoader(train, 32), Mixup(10), 30
     optimizer = AdamW(3e-3, weight_decay=0.3).setup(model)
-    schedule = CosineLR(optimizer, epochs)
+    schedule = CosineLR(optimizer, epochs * len(loader))
     for _ in range(epochs):
-        for x, t in dz.DataLoader(train, 16):
+        for x, t in loader:
+            x, t = mixup(x, t)
             loss = F.softmax_cross_entropy(model(x), t)
             model.cleargrads()
-            loss.backward()
+            loss.backward(retain_graph=False)
             optimizer.update()
-        schedule.step()
+            schedule.step()
     with dz.no_grad():
         accuracy = float(F.accuracy(model(test.data), test.label).data)
-    assert accuracy > 0.97  # 0.978 to 0.983 with other seeds
+    # Chosen on a part of the training digits; ten other seeds then gave 0.983 to 0.992.
+    assert accuracy >= 0.98

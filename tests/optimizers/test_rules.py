@@ -1,10 +1,15 @@
 """Every rule against its formula, written out in NumPy, over 200 steps."""
 
+import inspect
+
 import numpy as np
 import pytest
 
+import dezero.functions as F
+from dezero import optimizers
 from dezero.core import Parameter
 from dezero.optimizers import (
+    LBFGS,
     SGD,
     AdaDelta,
     AdaGrad,
@@ -12,6 +17,7 @@ from dezero.optimizers import (
     AdamW,
     Lion,
     MomentumSGD,
+    Optimizer,
     RMSprop,
 )
 
@@ -87,7 +93,7 @@ CASES = [
     (AdaGrad, adagrad, {"lr": 0.5, "eps": 0.1}),
     (AdaDelta, adadelta, {}),
     (AdaDelta, adadelta, {"rho": 0.5, "eps": 1e-3, "lr": 0.7}),
-    (RMSprop, rmsprop, {"lr": 0.01}),
+    (RMSprop, rmsprop, {"lr": 0.03}),
     (RMSprop, rmsprop, {"lr": 0.01, "rho": 0.9, "eps": 0.1, "momentum": 0.5}),
     (RMSprop, rmsprop, {"lr": 0.01, "rho": 0.8, "eps": 1e-2, "centered": True}),
     (
@@ -96,9 +102,15 @@ CASES = [
         {"lr": 0.01, "rho": 0.8, "eps": 0.01, "momentum": 0.9, "centered": True},
     ),
     (AdamW, adamw, {"lr": 0.05}),
+    (AdamW, adamw, {"lr": 0.01, "beta1": 0.5, "beta2": 0.9, "eps": 0.1}),
     (AdamW, adamw, {"lr": 0.01, "weight_decay": 0.5, "amsgrad": True}),
     (AdamW, adamw, {"lr": 0.01, "weight_decay": 0.1, "bias_correction": False}),
     (Adam, adam, {"lr": 0.05, "beta2": 0.9, "amsgrad": True}),
+    (
+        Adam,
+        adam,
+        {"lr": 0.001, "beta2": 0.9, "amsgrad": True, "bias_correction": False},
+    ),
     (Lion, lion, {"lr": 0.01}),
     (Lion, lion, {"lr": 0.01, "beta1": 0.5, "beta2": 0.9, "weight_decay": 0.3}),
     (Adam, adam, {"lr": 0.05}),
@@ -133,6 +145,7 @@ def test_trajectory(rule, formula, options, dtype):
     start = rng.standard_normal((3, 4)).astype(dtype)
     p, expected, state = Parameter(start.copy()), start.astype(np.float64), {}
     optimizer = rule(**options).setup([p])
+    tolerance = 1e-12 if dtype == np.float64 else 1e-4
     for t in range(1, 201):
         noise = rng.standard_normal((3, 4))
         p.grad = (p.data - center + 0.1 * noise).astype(dtype)
@@ -140,9 +153,70 @@ def test_trajectory(rule, formula, options, dtype):
             expected, expected - center + 0.1 * noise, state, t, **options
         )
         optimizer.update()
+        np.testing.assert_allclose(p.data, expected, rtol=tolerance, atol=tolerance)
     assert p.dtype == dtype
-    tolerance = 1e-12 if dtype == np.float64 else 1e-4
-    np.testing.assert_allclose(p.data, expected, rtol=tolerance, atol=tolerance)
+
+
+def two_loops(g, pairs):
+    """The inverse Hessian of the pairs times g: Nocedal and Wright, algorithm 7.4."""
+    q, shares = g, []
+    for s, y in reversed(pairs):
+        shares.append((s @ q) / (y @ s))
+        q = q - shares[-1] * y
+    for s, y in pairs[-1:]:
+        q = q * (s @ y) / (y @ y)
+    for s, y in pairs:
+        q = q + s * (shares.pop() - (y @ q) / (y @ s))
+    return q
+
+
+# Of the same memory and step size, other problems grow rounding to a half in 200 steps.
+@pytest.mark.parametrize(
+    ("lr", "history", "flattest"), [(0.3, 5, 1e-4), (0.2, 20, 1e-3)]
+)
+def test_trajectory_of_lbfgs_with_steps_of_one_size(lr, history, flattest):
+    curvature = np.geomspace(1, flattest, 50)
+    start = np.random.default_rng(0).standard_normal(50)
+    # A gradient shorter than 1, for then the first step is lr too.
+    start *= 0.5 / np.linalg.norm(curvature * start)
+    p, expected, pairs, calls = Parameter(start.copy()), start, [], []
+
+    def loss():
+        calls.append(0)
+        return F.sum(p**2 * (0.5 * curvature))
+
+    # Conditions that a step of lr meets if only the loss falls: no search.
+    optimizer = LBFGS(lr, history, iterations=1, tolerance=0, c1=0, c2=0.9999)
+    optimizer.setup([p])
+    for _ in range(200):
+        optimizer.update(loss)
+        step = -lr * two_loops(curvature * expected, pairs)
+        expected = expected + step
+        pairs = [*pairs, (step, curvature * step)][-history:]
+        np.testing.assert_allclose(p.data, expected, atol=1e-7 * abs(expected).max())
+    assert len(calls) == 2 * 200
+    assert curvature @ expected**2 < 1e-3 * (curvature @ start**2)
+
+
+def rules():
+    exported = {getattr(optimizers, name) for name in optimizers.__all__}
+    return {x for x in exported if issubclass(x, Optimizer)} - {Optimizer}
+
+
+def test_every_rule_has_a_trajectory():
+    # of L-BFGS there is one more in test_lbfgs.py, with its search
+    assert {rule for rule, _, _ in CASES} | {LBFGS} == rules()
+
+
+@pytest.mark.parametrize(
+    "rule", sorted(rules() - {LBFGS}, key=str), ids=lambda rule: rule.__name__
+)
+def test_every_option_has_a_trajectory_that_is_not_of_its_default(rule):
+    options = inspect.signature(rule).parameters
+    defaults = {name: x.default for name, x in options.items() if name != "alpha"}
+    for name, default in defaults.items():
+        given = [case[2][name] for case in CASES if case[0] is rule and name in case[2]]
+        assert any(value != default for value in given), name
 
 
 @pytest.mark.parametrize("rule", DEFAULTS, ids=lambda rule: rule.__name__)

@@ -1,11 +1,13 @@
 """Every schedule against its formula, written out in NumPy, over 200 steps."""
 
+import inspect
 import json
 import pickle
 
 import numpy as np
 import pytest
 
+from dezero import optimizers
 from dezero.core import Parameter
 from dezero.optimizers import (
     SGD,
@@ -222,20 +224,64 @@ def test_a_plateau_goes_on():
     assert s.reductions == 2
 
 
-def test_200_steps_of_a_noisy_measure():
-    values = np.random.default_rng(0).standard_normal(200) + 1 / np.arange(1, 201)
-    expected, lr, best, bad = [], 1.0, np.inf, 0
-    for value in values:
-        if value < best - (0.05 * abs(best) if np.isfinite(best) else 0):
-            best, bad = value, 0
-        else:
-            bad += 1
-        if bad > 7:
-            lr, bad = lr * 0.5, 0
-        expected.append(lr)
-    np.testing.assert_allclose(
-        rates_for(values, patience=7, threshold=0.05), expected, rtol=1e-12
-    )
+def plateaus(
+    values,
+    mode="min",
+    factor=0.1,
+    patience=10,
+    threshold=1e-4,
+    cooldown=0,
+    min_lr=0.0,
+):
+    """The rates after each of the values, from BASE, by looking back."""
+    sign = 1 if mode == "min" else -1
+    rates, lr, last, counts_from = [], BASE, 0, 0
+    best = values[0]
+    for t, value in enumerate(values):
+        if sign * (best - value) > threshold * abs(best) or t == 0:
+            best, last = value, t
+        # Steps without anything better, since the last time it was better or cooled.
+        if t - max(last, counts_from - 1) > patience:
+            lr = max(lr * factor, min_lr)
+            counts_from = t + 1 + cooldown
+        rates.append(lr)
+    return rates
+
+
+PLATEAUS = [
+    {},
+    {"factor": 0.5, "patience": 7, "threshold": 0.05},
+    {"factor": 0.7, "patience": 3, "cooldown": 9},
+    {"factor": 0.9, "patience": 0, "cooldown": 1, "min_lr": 0.04},
+    {"mode": "max", "factor": 0.8, "patience": 2, "threshold": 0.2},
+    {"mode": "max", "factor": 0.0, "patience": 50, "min_lr": 0.01},
+]
+
+
+@pytest.mark.parametrize("options", PLATEAUS)
+@pytest.mark.parametrize("offset", [0.0, 3.0, -3.0])
+def test_200_steps_of_a_noisy_measure(options, offset):
+    t = np.arange(1, 201)
+    values = offset + 0.3 * np.random.default_rng(0).standard_normal(200)
+    values += (1 if options.get("mode") != "max" else -1) / t**0.5
+    sgd = optimizer()
+    s = ReduceLROnPlateau(sgd, **options)
+    expected = plateaus(values, **options)
+    assert len(set(expected)) > 1
+    for value, rate in zip(values, expected, strict=True):
+        assert s.step(value) == sgd.lr == pytest.approx(rate, rel=1e-12, abs=0)
+
+
+def test_every_schedule_and_option_has_200_steps_that_are_not_of_the_default():
+    cases = [(schedule, options) for schedule, _, options in CASES]
+    cases += [(ReduceLROnPlateau, options) for options in PLATEAUS]
+    exported = {getattr(optimizers, name) for name in optimizers.__all__}
+    schedules = {x for x in exported if issubclass(x, Schedule)} - {Schedule}
+    assert {schedule for schedule, _ in cases} == schedules
+    for schedule in schedules:
+        for name, x in inspect.signature(schedule).parameters.items():
+            given = [o[name] for s, o in cases if s is schedule and name in o]
+            assert name == "optimizer" or any(v != x.default for v in given), name
 
 
 # ---- errors -------------------------------------------------------------------------

@@ -226,3 +226,30 @@ ERRORS = [
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_the_state_of_a_seed():
+    x = np.arange(48.0).reshape(3, 4, 4)
+    first, second = RandomCrop(2, seed=1), RandomCrop(2, seed=2)
+    first(x)
+    state = first.state_dict()
+    expected = [first(x).tolist() for _ in range(5)]
+    second.load_state_dict(state)
+    assert [second(x).tolist() for _ in range(5)] == expected
+    second.load_state_dict(state)  # which is a copy
+    assert [second(x).tolist() for _ in range(5)] == expected
+    without = RandomCrop(2)
+    assert without.state_dict() == {}
+    without.load_state_dict({})
+    message = (
+        "RandomCrop.load_state_dict: expected the state of a transform with {}, "
+        "got one of {}$"
+    )
+    with pytest.raises(ValueError, match=message.format("no seed", "a seed")):
+        without.load_state_dict(state)
+    with pytest.raises(ValueError, match=message.format("a seed", "no seed")):
+        first.load_state_dict({})
+    message = "RandomCrop.load_state_dict: expected a dict that state_dict gave, got"
+    for other in {"x": 1}, [1]:
+        with pytest.raises(TypeError, match=f"{message} {type(other).__name__}"):
+            first.load_state_dict(other)
