@@ -13,8 +13,9 @@ INSTALLED_BY := setup.cfg pyproject.toml
 demo: .venv/installed-demo
 	$(BIN)/python examples/train_digits.py
 
+# Each worker of pytest has a core: threads of BLAS beside it would only be in its way.
 test: lint
-	$(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check
