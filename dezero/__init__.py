@@ -18,6 +18,7 @@ from dezero import (
     models,
     optimizers,
     serializers,
+    training,
     transforms,
 )
 from dezero.autodiff import (
@@ -48,6 +49,7 @@ from dezero.functions.elementwise import Elementwise
 from dezero.functions.variable_methods import setup_variable
 from dezero.layers import Layer
 from dezero.models import Model
+from dezero.training import fit
 
 if TYPE_CHECKING:
     from dezero import diagnostics, utils
@@ -92,6 +94,7 @@ __all__ = [
     "datasets",
     "detect_anomaly",
     "diagnostics",
+    "fit",
     "functions",
     "grad",
     "hessian",
@@ -109,6 +112,7 @@ __all__ = [
     "serializers",
     "setup_variable",
     "test_mode",
+    "training",
     "using_config",
     "transforms",
     "utils",

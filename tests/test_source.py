@@ -36,6 +36,7 @@ LAYERS = (
     {"autodiff", "testing", "functions_conv", "serializers"},
     {"layers"},
     {"models", "datasets", "checkpoints", "diagnostics", "visualize"},
+    {"training"},
     {"utils"},
 )
 # These stand beside the layers, and only on what is listed.

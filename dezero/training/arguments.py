@@ -1,0 +1,221 @@
+"""Checks of the arguments of ``fit``: before training, not after hours of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import operator
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from dezero import serializers
+from dezero.core import Parameter
+from dezero.layers import Layer
+from dezero.optimizers import Optimizer, ReduceLROnPlateau, Schedule
+
+
+def check_functions(model: Any, loss: Any, optimizer: Any) -> None:
+    """The three things that training needs besides data.
+
+    Raises:
+        TypeError: One is of the wrong type.
+        RuntimeError: The optimizer has no parameters, and ``model`` has none to give.
+    """
+    wanted = "fit: expected model to be a Layer or a function of x, got"
+    if isinstance(model, type):
+        raise TypeError(
+            f"{wanted} the class {model.__name__}; write {model.__name__}()"
+        )
+    if not callable(model):
+        raise TypeError(f"{wanted} {type(model).__name__}")
+    if not isinstance(optimizer, Optimizer):
+        is_class = isinstance(optimizer, type)
+        got = (
+            f"the class {optimizer.__name__}" if is_class else type(optimizer).__name__
+        )
+        raise TypeError(f"fit: expected optimizer to be an Optimizer, got {got}")
+    if not callable(loss) or isinstance(loss, type):
+        got = f"the class {loss.__name__}" if callable(loss) else type(loss).__name__
+        raise TypeError(f"fit: expected loss to be a function of (y, t), got {got}")
+    if optimizer.target is None:
+        if not hasattr(model, "params"):
+            raise RuntimeError(
+                "fit: expected an optimizer that was set up, or a model with params() "
+                f"to set it up with, got neither; write {type(optimizer).__name__}"
+                "().setup([W, b])"
+            )
+        optimizer.setup(model)
+
+
+def as_count(name: str, value: Any, low: int) -> int:
+    """``value`` if it is an integer of at least ``low``.
+
+    Raises:
+        TypeError: It is no integer.
+        ValueError: It is below.
+    """
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"fit: expected {name} to be an integer, got {type(value).__name__}"
+        ) from None
+    if count < low:
+        raise ValueError(f"fit: expected {name} >= {low}, got {count}")
+    return count
+
+
+def as_norm(value: Any) -> float | None:
+    """``value`` if it is a length to clip gradients at, or None.
+
+    Raises:
+        TypeError: It is no number.
+        ValueError: It is not above 0.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise TypeError(
+            f"fit: expected clip_norm to be a number, got {type(value).__name__}"
+        )
+    if not 0 < value < math.inf:
+        raise ValueError(f"fit: expected a finite clip_norm above 0, got {value}")
+    return float(value)
+
+
+def check_schedule(schedule: Any, every: Any, optimizer: Optimizer, mode: str) -> None:
+    """Does the schedule belong to the optimizer, and step when it can?
+
+    Raises:
+        TypeError: ``schedule`` is no Schedule.
+        ValueError: It is of another optimizer, steps at moments that there are not, or
+            looks for the opposite of what ``mode`` says.
+    """
+    if every not in ("epoch", "step"):
+        raise ValueError(
+            f"fit: expected schedule_every to be 'epoch' or 'step', got {every!r}"
+        )
+    if schedule is None:
+        return
+    if not isinstance(schedule, Schedule):
+        is_class = isinstance(schedule, type)
+        got = f"the class {schedule.__name__}" if is_class else type(schedule).__name__
+        raise TypeError(
+            f"fit: expected schedule to be a Schedule, made with the optimizer, "
+            f"got {got}"
+        )
+    if schedule.optimizer is not optimizer:
+        raise ValueError(
+            "fit: expected a schedule of the optimizer that is given, got one of "
+            "another"
+        )
+    if not isinstance(schedule, ReduceLROnPlateau):
+        return
+    if every == "step":
+        raise ValueError(
+            "fit: expected schedule_every='epoch' with ReduceLROnPlateau, which looks "
+            "at the numbers of an epoch, got 'step'"
+        )
+    if schedule.mode != mode:
+        raise ValueError(
+            f"fit: expected ReduceLROnPlateau with mode {mode!r}, as monitor has, got "
+            f"{schedule.mode!r}"
+        )
+
+
+def check_file(name: str, path: Any) -> None:
+    """Can a file be put there, as far as the folder tells?
+
+    Raises:
+        FileNotFoundError: There is no such folder.
+        ImportError: The suffix asks for a package that is not installed.
+        IsADirectoryError: A folder is at its place.
+        TypeError: ``path`` is no path.
+        ValueError: It is empty.
+    """
+    if path is None:
+        return
+    path = _as_path(name, path)
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"fit: expected {name} to be a file, got {path!r}")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            f"fit: expected the folder of {name} to be there, got {path!r}"
+        )
+    if path.endswith(".safetensors") and not importlib.util.find_spec("safetensors"):
+        raise ImportError(
+            f"fit: expected the package safetensors for {name}={path!r}, got none; "
+            "pip install safetensors"
+        )
+
+
+def check_folder(name: str, path: Any) -> None:
+    """Can a folder be made or used there?
+
+    Raises:
+        NotADirectoryError: A file is at its place.
+        TypeError: ``path`` is no path.
+        ValueError: It is empty.
+    """
+    if path is not None:
+        path = _as_path(name, path)
+        if os.path.exists(path) and not os.path.isdir(path):
+            raise NotADirectoryError(
+                f"fit: expected {name} to be a folder, got the file {path!r}"
+            )
+
+
+def _as_path(name: str, path: Any) -> str:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"fit: expected {name} to be the path of a file, got {type(path).__name__}"
+        )
+    if not os.fsdecode(path):
+        raise ValueError(f"fit: expected {name} to be the path of a file, got ''")
+    return os.fsdecode(path)
+
+
+def check_layer(name: str, model: Any) -> None:
+    """Weights are saved by name, which takes a Layer.
+
+    Raises:
+        TypeError: ``model`` is none.
+    """
+    if not isinstance(model, Layer):
+        raise TypeError(
+            f"fit: expected model to be a Layer, whose weights have names, for {name}, "
+            f"got {type(model).__name__}"
+        )
+
+
+def as_callbacks(callbacks: Any) -> list[Any]:
+    """The functions in a list.
+
+    Raises:
+        TypeError: It is no iterable of functions.
+    """
+    if not isinstance(callbacks, Iterable) or isinstance(callbacks, (str, Parameter)):
+        hint = "; write callbacks=[f]" if callable(callbacks) else ""
+        raise TypeError(
+            "fit: expected callbacks to be a list of functions of the history, got "
+            f"{type(callbacks).__name__}{hint}"
+        )
+    found = list(callbacks)
+    for f in found:
+        if not callable(f):
+            raise TypeError(
+                "fit: expected callbacks to be a list of functions of the history, got "
+                f"{type(f).__name__} among them"
+            )
+    return found
+
+
+def path_of(path: serializers.Path | None) -> str | None:
+    """An absolute path: the working directory may change while training runs."""
+    return None if path is None else os.path.abspath(os.fsdecode(path))
