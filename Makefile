@@ -20,7 +20,7 @@ test: lint
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check
 	$(BIN)/python -m ruff format --check
-	$(BIN)/python -m mypy dezero
+	$(BIN)/python -m mypy dezero pytest_dezero.py
 
 format: .venv/installed-dev
 	$(BIN)/python -m ruff check --fix

@@ -53,7 +53,7 @@ from dezero.training import fit
 
 if TYPE_CHECKING:
     from dezero import diagnostics, utils
-    from dezero.diagnostics import detect_anomaly
+    from dezero.diagnostics import detect_anomaly, explain_grad
 
 __version__ = "0.1.0"
 is_simple_core = True  # scripts that ask for a second, simple core need none
@@ -63,7 +63,7 @@ setup_variable()
 
 # Modules that most scripts do without, and names in them: imported on first need.
 _LAZY_MODULES = ("diagnostics", "utils")
-_LAZY_NAMES = {"detect_anomaly": "diagnostics"}
+_LAZY_NAMES = {"detect_anomaly": "diagnostics", "explain_grad": "diagnostics"}
 
 
 def __getattr__(name: str) -> Any:
@@ -94,6 +94,7 @@ __all__ = [
     "datasets",
     "detect_anomaly",
     "diagnostics",
+    "explain_grad",
     "fit",
     "functions",
     "grad",

@@ -106,7 +106,7 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_readme_prints_what_it_says(code):
-    expected = re.findall(r"print\(.*\)  # (.*)", code)
+    expected = re.findall(r"print\(.*\)(?:  |\n)# (.*)", code)  # beside it or below
     assert expected
     assert run(code).splitlines() == expected
 

@@ -1,5 +1,17 @@
 """Is this training healthy? Anomaly mode, broken chains, loss curves, gradient flow."""
 
 from dezero.diagnostics.anomaly import detect_anomaly
+from dezero.diagnostics.batch import overfit_one_batch
+from dezero.diagnostics.chains import explain_grad
+from dezero.diagnostics.flow import gradient_flow
+from dezero.diagnostics.outputs import activations
+from dezero.diagnostics.updates import check_updates
 
-__all__ = ["detect_anomaly"]
+__all__ = [
+    "activations",
+    "check_updates",
+    "detect_anomaly",
+    "explain_grad",
+    "gradient_flow",
+    "overfit_one_batch",
+]

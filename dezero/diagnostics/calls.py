@@ -1,4 +1,4 @@
-"""Looking on while Functions are called: the one place that hooks into the engine."""
+"""Looking on while Functions are called, without a cost for those who do not look."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-Draw = Callable[[SearchStrategy], Any]
+from dezero.testing.report import LIMIT
 
-LIMIT = 1e-5  # the largest relative error of a gradient that passes without a reason
+Draw = Callable[[SearchStrategy], Any]
 
 
 @dataclass(frozen=True, init=False, repr=False)

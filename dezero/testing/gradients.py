@@ -8,39 +8,30 @@ every element at the price of one.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dezero import cuda
-from dezero.core import Variable, run_backward, using_config
-from dezero.testing.report import BANDS, GradientCheck, GradientReport
+from dezero.core import using_config
+from dezero.testing.findings import Findings
+from dezero.testing.report import GradientReport
+from dezero.testing.slopes import STEPS, slope
+from dezero.testing.states import (
+    LayerFunction,
+    is_layer,
+    pin_random,
+    pinned_random_state,
+)
+from dezero.testing.subjects import Subject
 
-# Differences are taken at STEP, STEP/2 and STEP/4 and extrapolated. A step this large
-# keeps rounding small; the extrapolation removes what it costs.
-STEP = 2e-3
-LEVELS = 3
-
-
-@contextlib.contextmanager
-def pinned_random_state() -> Iterator[None]:
-    """Start ``np.random`` from a fixed state inside, and give it back as it was.
-
-    :func:`pin_random` inside goes back to that state. It is much cheaper.
-    """
-    state = np.random.get_state()
-    try:
-        pin_random()
-        yield
-    finally:
-        np.random.set_state(state)
-
-
-def pin_random() -> None:
-    """Put ``np.random`` into the state from which every call compared starts."""
-    np.random.seed(0)
+__all__ = [
+    "check_gradients",
+    "numerical_gradient",
+    "pin_random",
+    "pinned_random_state",
+]
 
 
 @pinned_random_state()
@@ -59,8 +50,10 @@ def numerical_gradient(
         f: Maps Variables to a Variable, an array or a number, or to a tuple of them.
         *arrays: Arrays or Variables to take it at; cast to float64 if floating.
         index: Which of the arrays to differentiate by.
-        eps: The step. By default three steps are extrapolated, which brings the error
-            of smooth functions of the size of 1 near 1e-11.
+        eps: The step. By default three steps are extrapolated, the largest by the dtype
+            that f computes in: 0.002 for float64, which brings the error of smooth
+            functions of the size of 1 near 1e-11; where an output is float32 although
+            the arrays are not, 0.05 (1e-5), float16, 0.25 (1e-2).
 
     Returns:
         A float64 array of the shape of ``arrays[index]``.
@@ -75,19 +68,28 @@ def numerical_gradient(
             f"numerical_gradient: expected arrays[{index}] to be floating, "
             f"got dtype {x.dtype}"
         )
-    gradient = np.empty(x.shape)
-    for i in np.ndindex(x.shape):
-        d = np.zeros(x.shape)
-        d[i] = 1.0
+    subject = Subject(f, xs, checked=False)
+    try:
+        ys = [cuda.as_numpy(y) for y in subject.call(xs)]
+        subject.settle()
+        steps = [STEPS.get(y.dtype.name, 0.0) for y in ys]
+        step = max([STEPS["float64"], *steps])
+        gradient = np.empty(x.shape)
+        for i in np.ndindex(x.shape):
+            d = np.zeros(x.shape)
+            d[i] = 1.0
 
-        def along(t: float, d: np.ndarray = d) -> float:
-            ys = _call(f, _variables(_moved(xs, index, t * d)))
-            return sum([float(_array(y).sum()) for y in ys])
+            def along(t: float, d: np.ndarray = d) -> float:
+                moved = [*xs[:index], np.asarray(x + t * d), *xs[index + 1 :]]
+                ys = [cuda.as_numpy(y) for y in subject.call(moved)]
+                return sum([float(y.sum(dtype=np.float64)) for y in ys])
 
-        if eps is None:
-            gradient[i] = _slope(along)
-        else:
-            gradient[i] = (along(eps) - along(-eps)) / (2 * eps)
+            if eps is None:
+                gradient[i] = slope(along, step)
+            else:
+                gradient[i] = (along(eps) - along(-eps)) / (2 * eps)
+    finally:
+        subject.close()
     return gradient
 
 
@@ -109,10 +111,26 @@ def check_gradients(
     weighted anew, so mixed derivatives are in it, and the derivative by w is what a
     function in the middle of a graph needs. Order 3 goes on in the same way.
 
+    Floating inputs are cast to float64, which a note says; if they all were of one
+    lower precision, f runs in that once, and must keep it. Integers and booleans stay
+    what they are, and are not varied. A Layer is checked by its trained parameters too,
+    on copies in float64: it stays as it is, and if its shapes are not known yet, a copy
+    is called once. Each call starts from the same state: of ``np.random`` and
+    ``random``, and of the layers, arrays (running statistics) and random generators
+    that f holds, which are given back as they were.
+
+    Where the slopes on both sides of the inputs differ, the row says "kink", where the
+    values do, "jump", and neither fails: choose other inputs to have it judged. Of
+    arrays of up to 256 elements, those that are not at the kink are judged all the
+    same. A gradient that is wrong is described: its sign, a factor, about half or
+    twice, the elements. An array that forward or backward changes in place, an output
+    that is not finite, of another dtype, or another one at the next call: each is a
+    problem that the report names.
+
     Args:
-        f: Maps Variables to a Variable or a tuple of them. It may draw random numbers
-            from ``np.random``: each call starts from the same state.
-        *inputs: Arrays or Variables to check it at; cast to float64.
+        f: Maps Variables to a Variable, or to a tuple, list or dict of them; or a
+            Layer.
+        *inputs: Arrays or Variables to check it at.
         order: The highest order to check: 1, 2 or 3.
         directions: How many random directions per input.
         seed: Draws the weights and directions.
@@ -122,189 +140,50 @@ def check_gradients(
         A report, to be printed or asserted: ``check_gradients(...).assert_ok()``.
 
     Raises:
-        ValueError: ``order`` is not 1, 2 or 3, there is no direction, or ``f`` has no
-            output: nothing would be checked.
-        TypeError: An input is no array of numbers, or an output of ``f`` is no Variable
-            or not floating.
+        ValueError: ``order`` is not 1, 2 or 3, there is no direction, ``f`` has no
+            output, or no input or parameter is floating: nothing would be checked.
+        TypeError: An input is no array of numbers, an output of ``f`` is no Variable or
+            not floating, or a layer cannot be copied.
     """
     if order not in (1, 2, 3):
         raise ValueError(f"check_gradients: expected order 1, 2 or 3, got {order}")
     if directions < 1:
         raise ValueError(f"check_gradients: expected directions >= 1, got {directions}")
     for i, x in enumerate(inputs):
-        if (dtype := _array(x).dtype).kind not in "fiub":
+        if (dtype := cuda.as_numpy(x).dtype).kind not in "fiub":
             raise TypeError(
                 f"check_gradients: expected arrays of numbers as inputs, got {dtype} "
                 f"as input {i}; other arguments go into a lambda around f"
             )
-    rng = np.random.RandomState(seed)
-    rows: dict[tuple[int, str], GradientCheck] = {}
-    for _ in range(directions):
-        at = [np.array(_array(x), dtype=np.float64) for x in inputs]
-        names = [f"input {i}" for i in range(len(at))]
-        function = _function(f)
-        for k in range(1, order + 1):
-            ys = function(_variables(at), True)
-            ws = [_random(rng, y.shape, 0.5, 1.5) for y in ys]
-            for check in _check(k, function, names, at, ws, ys, rng):
-                key = k, check.by
-                if key not in rows or not check.error <= rows[key].error:
-                    rows[key] = check
-            function = _gradient_of(function, len(at))
-            names += [f"{_INCOMING[k - 1]} {i}" for i in range(len(ws))]
-            at += ws
-    ordered = [rows[key] for key in sorted(rows, key=lambda key: key[0])]
+    given = [cuda.as_numpy(x) for x in inputs]
+    names = [f"input {i}" for i in range(len(given))]
     name = name or str(getattr(f, "__name__", type(f).__name__))
-    return GradientReport(name, tuple(ordered))
-
-
-# =============================================================================
-# Analytic and numeric derivatives along a direction
-# =============================================================================
-
-# Maps Variables to Variables, recorded or not.
-_Mapping = Callable[[Sequence[Variable], bool], list[Variable]]
-
-# What comes in from above: the gradient by y and, at order 3, by the gradient gx.
-_INCOMING = ("gy", "ggx", "gggy")
-
-
-def _function(f: Callable[..., Any]) -> _Mapping:
-    def function(variables: Sequence[Variable], recorded: bool) -> list[Variable]:
-        ys = _call(f, variables)
-        if not ys:
-            raise ValueError("check_gradients: expected f to return outputs, got none")
-        for i, y in enumerate(ys):
-            if not isinstance(y, Variable) or y.dtype.kind != "f":
-                what = f"dtype {y.dtype}" if hasattr(y, "dtype") else type(y).__name__
-                raise TypeError(
-                    "check_gradients: expected f to return floating Variables, "
-                    f"got {what} as output {i}"
-                )
-        return ys
-
-    return function
-
-
-def _gradient_of(function: _Mapping, n: int) -> _Mapping:
-    """The mapping from n inputs and the incoming gradients to the n gradients."""
-
-    def gradient(variables: Sequence[Variable], recorded: bool) -> list[Variable]:
-        xs, gys = variables[:n], variables[n:]
-        return _backward(function(xs, True), gys, xs, recorded)
-
-    return gradient
-
-
-def _check(
-    order: int,
-    function: _Mapping,
-    names: Sequence[str],
-    xs: Sequence[np.ndarray],
-    ws: Sequence[np.ndarray],
-    ys: Sequence[Variable],
-    rng: np.random.RandomState,
-) -> Iterator[GradientCheck]:
-    """Check the gradient of ``sum(w * y)``, ys being the outputs for xs."""
-    gradients = _gradient_of(function, len(xs))(_variables([*xs, *ws]), False)
-    # The function works with numbers of the size of its inputs and outputs, even where
-    # little is left of them in the end.
-    size = max([_size(a) for a in (*xs, *map(_array, ys))], default=0.0) or 1.0
-    scale = sum([float(np.sum(abs(w))) for w in ws]) * size
-    for i, g in enumerate(map(_array, gradients)):
-        d = _direction(rng, xs[i])
-
-        def along(t: float, i: int = i, d: np.ndarray = d) -> float:
-            moved = function(_variables(_moved(xs, i, t * d)), False)
-            return sum(
-                [float(np.sum(w * y.data)) for w, y in zip(ws, moved, strict=True)]
-            )
-
-        yield _compare(order, names[i], g, d, _slope(along), scale)
-
-
-def _compare(
-    order: int, by: str, g: np.ndarray, d: np.ndarray, numeric: float, scale: float
-) -> GradientCheck:
-    analytic = float(np.sum(g * d))
-    # The slope is a difference of numbers of the size of `scale` over the smallest
-    # step. So much is it uncertain, even where the gradient is 0 and leaves nothing to
-    # divide by. With `tiny` that far above it, rounding alone reads as 1e-7 at most.
-    rounding = 4 * np.finfo(np.float64).eps * scale / (STEP / 2 ** (LEVELS - 1))
-    tiny = rounding / BANDS[0][0] + np.finfo(np.float64).tiny
-    error = abs(analytic - numeric) / (float(np.sum(abs(g * d))) + tiny)
-    if not np.isfinite(error):
-        error = np.inf
-    return GradientCheck(order, by, g.shape, analytic, numeric, error)
-
-
-def _slope(along: Callable[[float], float]) -> float:
-    """The derivative at 0 by central differences, Richardson-extrapolated.
-
-    The error of a central difference is a series in the square of the step. Halving the
-    step quarters the first term, so ``(4 * fine - coarse) / 3`` is free of it; the next
-    round, with 16 for 4, removes the second term.
-    """
-    steps = [STEP / 2**k for k in range(LEVELS)]
-    slopes = [(along(h) - along(-h)) / (2 * h) for h in steps]
-    for k in range(1, LEVELS):
-        slopes = [
-            (4**k * fine - coarse) / (4**k - 1)
-            for coarse, fine in zip(slopes, slopes[1:], strict=False)
-        ]
-    return slopes[0]
-
-
-def _variables(xs: Sequence[np.ndarray]) -> list[Variable]:
-    return [Variable(x) for x in xs]
-
-
-def _call(f: Callable[..., Any], variables: Sequence[Variable]) -> list[Any]:
-    pin_random()
-    ys = f(*variables)
-    return list(ys) if isinstance(ys, (tuple, list)) else [ys]
-
-
-def _moved(xs: Sequence[np.ndarray], i: int, d: Any) -> list[np.ndarray]:
-    return [*xs[:i], np.asarray(xs[i] + d), *xs[i + 1 :]]
-
-
-def _backward(
-    ys: Sequence[Variable],
-    seeds: Sequence[Variable],
-    wanted: Sequence[Variable],
-    create_graph: bool,
-) -> list[Variable]:
-    """The gradient by each wanted Variable: zeros where no output depends on it."""
-    pairs = [(y, s) for y, s in zip(ys, seeds, strict=True) if y.requires_grad]
-    outputs, used = [y for y, _ in pairs], [s for _, s in pairs]
-    table = run_backward(outputs, used, wanted, create_graph)
-    return [
-        table[x] if x in table else Variable(np.zeros(x.shape), requires_grad=False)
-        for x in wanted
-    ]
-
-
-def _array(x: Any) -> np.ndarray:
-    return cuda.as_numpy(x)
+    as_given: Callable[..., Any] = f
+    if is_layer(f):
+        layer = LayerFunction(f, given)
+        f, as_given = layer, layer.as_given
+        given, names = [*given, *layer.arrays], [*names, *layer.names]
+    if given and not any([x.dtype.kind == "f" for x in given]):
+        raise ValueError(
+            f"check_gradients: expected a floating input, got {given[0].dtype}: "
+            "integers have no gradient, and nothing would be checked"
+        )
+    findings = Findings()
+    n = len(inputs)
+    findings.note_casts(
+        [(f"input {i}", x.dtype) for i, x in enumerate(given[:n])],
+        [(what, x.dtype) for what, x in zip(names[n:], given[n:], strict=True)],
+    )
+    subject = Subject(f, [_as_float64(x) for x in given], names, findings, n)
+    try:
+        if subject.probe():
+            subject.run_as_given(as_given, given)
+            subject.check(order, directions, np.random.RandomState(seed))
+    finally:
+        subject.close()
+    return findings.report(name)
 
 
 def _as_float64(x: Any) -> np.ndarray:
-    x = _array(x)
+    x = cuda.as_numpy(x)
     return x.astype(np.float64) if x.dtype.kind == "f" else x
-
-
-def _random(
-    rng: np.random.RandomState, shape: tuple[int, ...], low: float, high: float
-) -> np.ndarray:
-    """Random numbers of both signs and a magnitude in [low, high]: none near zero."""
-    return np.asarray(rng.uniform(low, high, shape) * rng.choice([-1.0, 1.0], shape))
-
-
-def _direction(rng: np.random.RandomState, x: np.ndarray) -> np.ndarray:
-    """A random direction, short where ``x`` is small: no step may lead across zero."""
-    return _random(rng, x.shape, 0.5, 1.0) * min(1.0, _size(x) or 1.0)
-
-
-def _size(x: np.ndarray) -> float:
-    return float(abs(x).max()) if x.size else 0.0

@@ -6,12 +6,13 @@ raises AssertionError, with what it found, where the property does not hold.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import HealthCheck, Phase, given, settings
 
 from dezero import cuda
 from dezero.core import Identity, Variable, no_grad
@@ -67,9 +68,30 @@ def check_case(case: Case) -> None:
         AssertionError: A property does not hold; a note names it.
     """
 
+    run_on_examples(case, properties_of(case))
+
+
+def run_on_examples(case: Case, names: Sequence[str]) -> None:
+    """Check the properties ``names`` of ``case`` on examples that Hypothesis draws.
+
+    By the profile that is loaded, but without a time limit for an example, which fails
+    on a busy machine and not on a wrong function; and of several failures the first.
+
+    Raises:
+        AssertionError: A property does not hold; a note names it.
+    """
+
+    @settings(
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=[HealthCheck.too_slow],
+        # The phase that explains a failure traces every line, which takes minutes, and
+        # what it finds are lines of this package.
+        phases=[p for p in settings().phases if p is not Phase.explain],
+    )
     @given(case.examples())
     def check(example: tuple[Arrays, Options]) -> None:
-        for name in properties_of(case):
+        for name in names:
             check_property(name, case, *example)
 
     check()
@@ -102,10 +124,8 @@ def forward_equals_reference(case: Case, xs: Arrays, options: Options) -> None:
 
 def gradients_equal_differences(case: Case, xs: Arrays, options: Options) -> None:
     """Derivatives up to the order of the case are those that differences give."""
-
-    def f(*variables: Variable) -> Any:
-        return case.function(*variables, **options)
-
+    # A partial shows the state that the case's function holds.
+    f = functools.partial(case.function, **options)
     report = check_gradients(f, *xs, order=case.order, directions=1, name=case.name)
     report.assert_ok(case.tolerance)
 

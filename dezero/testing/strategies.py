@@ -142,6 +142,18 @@ def axis(x: np.ndarray, *others: np.ndarray) -> SearchStrategy[dict[str, Any]]:
     return _axis(x.ndim)
 
 
+def axes(x: np.ndarray, *others: np.ndarray) -> SearchStrategy[dict[str, Any]]:
+    """Options of a transposition: ``axes``, an order of all axes of ``x``, or None.
+
+    Axes are counted from either end.
+    """
+    ndim = x.ndim
+    orders = st.tuples(st.permutations(range(ndim)), st.booleans()).map(
+        lambda drawn: tuple([i - ndim if drawn[1] else i for i in drawn[0]])
+    )
+    return st.fixed_dictionaries({"axes": st.one_of(st.none(), orders)})
+
+
 def axis_and_keepdims(
     x: np.ndarray, *others: np.ndarray
 ) -> SearchStrategy[dict[str, Any]]:

@@ -2,73 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy import signal
 
 import dezero.functions as F
 from dezero import Variable
-from dezero.testing import Case, arrays, check_gradients
-
-
-def tuples(strategy, n):
-    return st.tuples(*[strategy] * n)
-
-
-@st.composite
-def images_and_kernels(draw, ndim, transposed=False, groups=(1, 1, 2, 3)):
-    """x, W and b of a convolution; sizes down to one, batches of one."""
-    N = draw(st.integers(1, 2))
-    C, O = draw(st.integers(1, 2)), draw(st.integers(1, 2))  # in each group
-    G = draw(st.sampled_from(groups))
-    largest = {1: 6, 2: 4, 3: 3}[ndim]
-    sizes = draw(tuples(st.integers(1, largest), ndim))
-    kernel = draw(tuples(st.integers(1, 3 if ndim < 3 else 2), ndim))
-    W = (C * G, O) if transposed else (O * G, C)
-    shapes = (N, C * G, *sizes), (*W, *kernel), (O * G,)
-    return tuple([draw(arrays(shape=shape)) for shape in shapes])
-
-
-@st.composite
-def geometries(draw, x, W, b, full=True):
-    """Stride, pad, dilation and groups that fit x and W, in all their forms."""
-    ndim = x.ndim - 2
-    several = st.one_of(st.integers(1, 4), tuples(st.integers(1, 4), ndim))
-    options = {"stride": draw(several), "dilation": 1}
-    if full:
-        options["groups"] = x.shape[1] // W.shape[1]
-        options["dilation"] = draw(st.sampled_from([1, 1, 2, (2, 1, 3)[:ndim]]))
-    pads = []
-    dilation = np.broadcast_to(options["dilation"], ndim)
-    for I, K, D in zip(x.shape[2:], W.shape[2:], dilation, strict=True):
-        before, after = draw(tuples(st.integers(0, 2), 2))
-        missing = (K - 1) * int(D) + 1 - I - before - after
-        pads.append((before, after + max(0, missing)))
-    both = [max(pair) for pair in pads]
-    forms = [tuple(pads), "same", tuple(both), max(both)]
-    options["pad"] = draw(st.sampled_from(forms))
-    if not full:
-        del options["dilation"]
-    return options
-
-
-@st.composite
-def transposed_geometries(draw, x, W, b):
-    ndim = x.ndim - 2
-    stride = draw(tuples(st.integers(1, 3), ndim))
-    dilation = draw(tuples(st.integers(1, 2), ndim))
-    options = {"stride": stride, "dilation": dilation}
-    options["groups"] = len(b) // W.shape[1]
-    pads, outsize = [], []
-    for I, K, D, S in zip(x.shape[2:], W.shape[2:], dilation, stride, strict=True):
-        most = (I - 1) * S + (K - 1) * D + 1  # of the result, without pad
-        before = draw(st.integers(0, min(2, most - 1)))
-        after = draw(st.integers(0, min(2, most - 1 - before)))
-        pads.append((before, after))
-        outsize.append(most - before - after + draw(st.integers(0, S - 1)))
-    options["pad"] = draw(st.sampled_from([tuple(pads), "same"]))
-    if options["pad"] != "same":
-        options["outsize"] = draw(st.sampled_from([None, tuple(outsize)]))
-    return options
+from dezero.testing import (
+    Case,
+    check_gradients,
+    conv_geometries,
+    deconv_geometries,
+    images_and_kernels,
+    window_geometries,
+)
 
 
 def pairs_of(pad, sizes, kernel, stride, dilation):
@@ -142,17 +87,13 @@ def transposed_convolution(
     return y if b is None else y + b.reshape(-1, *[1] * ndim)
 
 
-def simple_geometries(x, W, b):
-    return geometries(x, W, b, full=False)
-
-
 CASES = [
     *[
         Case(
             function,
             images_and_kernels(ndim),
             reference=convolution,
-            options=geometries,
+            options=conv_geometries,
         )
         for ndim, function in enumerate([F.conv1d, F.conv2d, F.conv3d], start=1)
     ],
@@ -161,7 +102,7 @@ CASES = [
             function,
             images_and_kernels(ndim, transposed=True),
             reference=transposed_convolution,
-            options=transposed_geometries,
+            options=deconv_geometries,
         )
         for ndim, function in enumerate([F.deconv1d, F.deconv2d, F.deconv3d], start=1)
     ],
@@ -169,7 +110,7 @@ CASES = [
         F.conv2d_simple,
         images_and_kernels(2, groups=(1,)),
         reference=convolution,
-        options=simple_geometries,
+        options=window_geometries,
     ),
     Case(  # each derivative that the second one does not reach yet
         lambda x, W: F.sum(F.tanh(F.conv2d(x, W, pad=1)) ** 2),

@@ -7,53 +7,18 @@ from hypothesis import strategies as st
 import dezero.functions as F
 from dezero import Variable
 from dezero.functions.indexing import GetItem
-from dezero.testing import Case, arrays, integers_below, masks
+from dezero.testing import (
+    Case,
+    array_indices,
+    arrays,
+    basic_indices,
+    mask_indices,
+)
 
 
-def slices_of(n):
-    ends = st.one_of(st.none(), st.integers(-n - 1, n + 1))
-    steps = st.sampled_from([None, 1, 2, -1, -2])
-    return st.builds(slice, ends, ends, steps)
-
-
-@st.composite
-def basic_indices(draw, x):
-    """Integers, slices, None and ... for some of the axes in front, or at the end."""
-    parts = []
-    for n in x.shape[: draw(st.integers(0, x.ndim))]:
-        parts.append(draw(st.one_of(st.integers(-n, n - 1), slices_of(n))))
-    if draw(st.booleans()):
-        parts.insert(draw(st.integers(0, len(parts))), None)
-    if draw(st.booleans()):
-        parts.append(...)
-    return {"slices": parts[0] if len(parts) == 1 else tuple(parts)}
-
-
-@st.composite
-def array_indices(draw, x):
-    """Integer arrays that broadcast against each other, between slices and integers."""
-    shape = draw(st.sampled_from([(3,), (2, 3), (1,), (0,)]))
-    parts = []
-    for n in x.shape[: draw(st.integers(1, x.ndim))]:
-        wide = integers_below(n, shape[draw(st.integers(0, len(shape) - 1)) :])
-        some = wide.map(lambda ids, n=n: ids - n * (ids % 2))  # negative ones as well
-        one, several = st.integers(-n, n - 1), slices_of(n)
-        parts.append(draw(st.one_of(some, some.map(np.ndarray.tolist), one, several)))
-    if draw(st.booleans()):
-        parts.insert(draw(st.integers(0, len(parts))), None)
-    if draw(st.booleans()):
-        parts.append(...)
-    return {"slices": parts[0] if len(parts) == 1 else tuple(parts)}
-
-
-@st.composite
-def mask_indices(draw, x):
-    """A mask over some axes in front, alone or beside a slice."""
-    lead = draw(st.integers(1, x.ndim))
-    mask = draw(masks(x.shape[:lead]))
-    if lead < x.ndim and draw(st.booleans()):
-        return {"slices": (mask, draw(slices_of(x.shape[lead])))}
-    return {"slices": mask}
+def some_slices(strategy):
+    """Options that index by what ``strategy`` draws for the shape of x."""
+    return lambda x: st.fixed_dictionaries({"slices": strategy(x.shape)})
 
 
 def two_of_three_rows(x, values):
@@ -77,9 +42,16 @@ def indexed(x, slices):
 
 
 CASES = [
-    Case(F.get_item, arrays(), reference=indexed, options=basic_indices),
-    Case(F.get_item, arrays(min_dims=1), reference=indexed, options=array_indices),
-    Case(F.get_item, arrays(min_dims=1), reference=indexed, options=mask_indices),
+    Case(F.get_item, arrays(), reference=indexed, options=some_slices(basic_indices)),
+    *[
+        Case(
+            F.get_item,
+            arrays(min_dims=1),
+            reference=indexed,
+            options=some_slices(strategy),
+        )
+        for strategy in (array_indices, mask_indices)
+    ],
     Case(
         scatter_add,
         arrays(shape=(3, 4)),

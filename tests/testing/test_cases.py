@@ -1,7 +1,10 @@
 """One entry of the table: what it holds, draws and refuses."""
 
+import inspect
 import subprocess
 import sys
+import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 import dezero.testing
 from dezero import Function
 from dezero.testing import Case, arrays, away_from_zero, broadcastable, check_case
+from dezero.testing.properties import run_on_examples
 
 
 def test_case_spreads_tuples_and_hands_them_to_options():
@@ -107,3 +111,57 @@ assert "hypothesis" in sys.modules
 def test_unknown_name():
     with pytest.raises(AttributeError, match=r"'dezero.testing' has no attribute 'x'"):
         getattr(dezero.testing, "x")  # noqa: B009 - reading it is the test
+
+
+def test_every_name_is_there_and_documented():
+    for name in dezero.testing.__all__:
+        assert inspect.getdoc(getattr(dezero.testing, name)), name
+    later = [name for names in dezero.testing._LATER.values() for name in names]
+    here = {"GradientCheck", "GradientReport", "check_gradients", "numerical_gradient"}
+    assert sorted(here | set(later)) == sorted(dezero.testing.__all__)
+
+
+def test_the_example_of_the_package_runs(capsys):
+    block = dezero.testing.__doc__.split("::\n\n", 1)[1]
+    lines = [line for line in block.split("\n\n``pytest")[0].splitlines()]
+    names = {}
+    exec(textwrap.dedent("\n".join(lines)), names)
+    assert capsys.readouterr().out.count("right") == 3
+    assert callable(names["test_bump"])
+
+
+@pytest.mark.parametrize(
+    ("missing", "name"), [("hypothesis", "Case"), ("pytest", "cases_test")]
+)
+def test_a_missing_package_is_named(missing, name):
+    code = f"""
+import sys
+sys.modules[{missing!r}] = None
+import dezero.testing
+try:
+    dezero.testing.{name}
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert found.stdout.strip() == (
+        f"dezero.testing.{name}: expected the package {missing}, found none; install "
+        "dezero[test]"
+    )
+
+
+def test_one_failure_is_reported_and_no_example_is_timed():
+    def slow(x):
+        time.sleep(0.25)  # the limit of Hypothesis is 0.2 seconds
+        return dezero.as_variable(x) * 1.0
+
+    case = Case(slow, st.just(np.ones(1)), differentiable=False)
+    run_on_examples(case, ["constants"])
+
+    def fails_twice(x):
+        raise (KeyError if x.ndim else ValueError)("no")
+
+    with pytest.raises((KeyError, ValueError)):  # and no group of both
+        run_on_examples(Case(fails_twice, arrays(max_dims=1)), ["constants"])

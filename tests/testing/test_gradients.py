@@ -355,3 +355,393 @@ def test_what_would_check_nothing_or_nonsense(call, error, message):
 
 def test_a_function_object_gives_the_report_its_class_name():
     assert check_gradients(F.Sin(), np.ones(2)).name == "Sin"
+
+
+# ---- kinks and jumps -------------------------------------------------------------
+
+
+class Relu(Function):
+    """y = max(x, 0); a test says what is wrong with it."""
+
+    slope, at_zero = 1.0, 0.0
+
+    def forward(self, x):
+        return np.maximum(x, 0)
+
+    def backward(self, gy):
+        x = self.inputs[0].data
+        return gy * (self.slope * (x > 0) + self.at_zero * (x == 0))
+
+
+class Floor(Function):
+    def forward(self, x):
+        return np.floor(x)
+
+    def backward(self, gy):
+        return gy * 0.0
+
+
+def verdicts(report):
+    return {(c.order, c.by): c.verdict for c in report.checks}
+
+
+def test_a_kink_is_recognised_and_the_other_elements_are_judged():
+    report = check_gradients(made(Relu), np.array([-1.0, 0.0, 2.0]))
+    assert verdicts(report) == {
+        (1, "input 0"): "kink",
+        (2, "input 0"): "jump",  # the derivative of a ReLU is a step
+        (2, "gy 0"): "right",
+    }
+    report.assert_ok()
+    assert (report.kinks, report.verdict) == (2, "right")
+    assert report.error < 1e-9
+    assert report.notes == (
+        "kink at input 0, order 1: 1 of 3 elements, the first at (1,); the others are "
+        "right",
+        "jump at input 0, order 2: 1 of 3 elements, the first at (1,); the others are "
+        "right",
+    )
+
+
+def test_nothing_but_a_kink():
+    report = check_gradients(made(Relu), np.zeros(2), order=1)
+    assert report.verdict == "kink"
+    assert report.notes == ("kink at input 0, order 1: its 2 elements are not judged",)
+    assert str(report).splitlines()[1].split()[-3:] == ["-", "-", "kink"]
+    report.assert_ok()
+
+
+@pytest.mark.parametrize("value", [1e-3, -1e-3, 3e-5, 5e-6])
+def test_a_kink_close_by_does_not_disturb(value):
+    report = check_gradients(made(Relu), np.array([value, 1.0, -1.0]))
+    assert report.verdict == "right", str(report)
+    assert report.kinks == 0
+
+
+@pytest.mark.parametrize("faults", [{"slope": 3.0}, {"slope": -1.0}, {"at_zero": 5.0}])
+def test_a_wrong_gradient_beside_or_in_a_kink_fails(faults):
+    report = check_gradients(made(Relu, **faults), np.array([-1.0, 0.0, 2.0, 3.0]))
+    assert verdicts(report)[1, "input 0"] == "wrong", str(report)
+    with pytest.raises(AssertionError):
+        report.assert_ok()
+
+
+@pytest.mark.parametrize("at_zero", [0.0, 0.5, 1.0])
+def test_every_slope_between_the_two_is_right_in_a_kink(at_zero):
+    x = np.array([0.0, 0.0, -0.5])
+    check_gradients(made(Relu, at_zero=at_zero), x).assert_ok()
+
+
+def test_ties_of_a_maximum_are_a_kink():
+    for f in (F.max, lambda x: F.maximum(x, 1.0)):
+        report = check_gradients(f, np.array([1.0, 1.0, 0.5]))
+        report.assert_ok()
+        assert report.kinks
+
+
+def test_a_jump_is_named():
+    report = check_gradients(Floor(), np.array([-1.0, 0.5, 2.0]), order=1)
+    assert verdicts(report) == {(1, "input 0"): "jump"}
+    assert "jump at input 0, order 1: 2 of 3 elements, the first at (0,)" in str(report)
+    report.assert_ok()
+
+
+def test_a_large_array_with_a_kink_is_not_looked_through():
+    x = np.linspace(-1, 1, 301)
+    report = check_gradients(made(Relu), x, order=1)
+    assert report.notes == (
+        "kink at input 0, order 1: some of 301 elements, none judged",
+    )
+    report.assert_ok()
+
+
+def test_noise_is_no_excuse_for_a_wrong_gradient():
+    class Coarse(Cube):
+        """As an iteration that is stopped when 9 digits are right."""
+
+        factor = 6.0
+
+        def forward(self, x):
+            return np.round(x**3, 9)
+
+    report = check_gradients(Coarse(), X, order=1)
+    assert report.verdict == "wrong"
+    assert report.kinks == 0
+
+
+# ---- what is wrong, in words -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("factor", "hint"),
+    [
+        (-3.0, "the sign: analytic = -1 x numeric along every direction"),
+        (
+            1.5,
+            "about half: analytic = 0.5 x numeric; a gradient was overwritten, not "
+            "accumulated?",
+        ),
+        (6.0, "about twice: analytic = 2 x numeric; counted twice?"),
+        (4.5, "a factor: analytic = 1.5 x numeric along every direction"),
+        (
+            36.0,
+            "a factor: analytic = 12 x numeric along every direction, and 12 is a size "
+            "here: a mean for a sum?",
+        ),
+        (
+            0.75,
+            "a factor: analytic = 0.25 x numeric along every direction, and 4 is a "
+            "size here: a mean for a sum?",
+        ),
+        (
+            0.0,
+            "analytic is 0: backward gives nothing, or f leaves the graph on the way "
+            "(.data, detach, no_grad)",
+        ),
+        (np.nan, "analytic is not finite: 12 nan of 12"),
+        (np.inf, "analytic is not finite: 12 inf of 12"),
+    ],
+)
+def test_factors_are_named(factor, hint):
+    report = check_gradients(made(Cube, factor=factor), X, order=1)
+    assert report.hints == (f"input 0, order 1: {hint}",)
+    joined = " ".join(str(report).split())
+    assert f"wrong: input 0, order 1: {hint}" in joined
+
+
+def test_ratios_near_half_are_named_too():
+    # One of two uses of x is forgotten, and they differ a little.
+    report = check_gradients(lambda x: x * (x.detach() * 1.05), X, order=1)
+    assert "about half: analytic = 0.5 x numeric" in report.hints[0]
+
+
+def test_a_lost_second_derivative_is_named():
+    report = check_gradients(made(Cube, detach_input=True), X)
+    assert report.hints == (
+        "input 0, order 2: analytic is 0: backward computes with .data, a detached "
+        "copy or an array that forward kept, so its own derivative is lost",
+    )
+
+
+def test_wrong_elements_are_counted():
+    class Wrong(Cube):
+        def backward(self, gy):
+            gx = super().backward(gy)
+            return gx * np.where(np.arange(4) == 2, 7.0, 1.0)
+
+    report = check_gradients(Wrong(), X, order=1)
+    assert "3 of 12 elements, most at (" in report.hints[0]
+    large = check_gradients(Wrong(), np.ones((20, 4)), order=1)
+    assert (large.verdict, large.hints) == ("wrong", ())
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (lambda gx: F.broadcast_to(gx, (2, *gx.shape)), "a sum_to is missing: derive"),
+        (F.transpose, "transposed?"),
+        (lambda gx: gx.reshape(2, 6), "as many elements: a reshape is missing?"),
+        (lambda gx: F.sum(gx, axis=0), "a broadcast_to is missing?"),
+        (lambda gx: gx[:2], ""),
+    ],
+)
+def test_a_gradient_of_another_shape_is_explained(change, cause):
+    class Wrong(Cube):
+        def backward(self, gy):
+            return change(super().backward(gy))
+
+    report = check_gradients(Wrong(), X)
+    assert report.checks == ()
+    (problem,) = report.problems
+    assert problem.startswith("Wrong.backward: expected a gradient of shape (3, 4)")
+    assert cause in problem
+    assert problem.count(";") == bool(cause)
+    with pytest.raises(AssertionError, match="gradients of Wrong cannot be relied on"):
+        report.assert_ok()
+
+
+def test_a_wrong_shape_at_the_second_order_is_a_problem_too():
+    class Grad(Function):
+        def forward(self, x, gy):
+            return 3 * x * x * gy
+
+        def backward(self, ggx):
+            x, gy = self.inputs
+            return F.sum(ggx * gy * x * 6.0), ggx * x * x * 3.0
+
+    class Outer(Cube):
+        def backward(self, gy):
+            return Grad()(self.inputs[0], gy)
+
+    report = check_gradients(Outer(), X)
+    assert [check.order for check in report.checks] == [1]
+    assert "Grad.backward: expected a gradient of shape (3, 4)" in report.problems[0]
+
+
+def test_other_errors_of_a_backward_come_through():
+    class Broken(Cube):
+        def backward(self, gy):
+            raise ValueError("not today")
+
+    with pytest.raises(ValueError, match="not today"):
+        check_gradients(Broken(), X)
+
+
+# ---- what f does besides ---------------------------------------------------------
+
+
+def test_changes_in_place_are_found():
+    class Forward(Cube):
+        def forward(self, x):
+            y = x**3
+            x += 1
+            return y
+
+    class Backward(Cube):
+        def backward(self, gy):
+            gx = super().backward(gy)
+            gy.data *= 2
+            self.inputs[0].data *= 2
+            self.outputs[0]().data[...] = 0
+            return gx
+
+    x = X.copy()
+    report = check_gradients(Forward(), x)
+    assert report.problems == ("forward changes input 0 in place",)
+    assert np.array_equal(x, X)
+    report = check_gradients(Backward(), x)
+    assert report.problems == (
+        "backward changes input 0 in place",
+        "backward changes the incoming gradient gy 0 in place",
+        "backward changes output 0 in place",
+    )
+    assert report.hints == ()  # the numbers follow from that
+    with pytest.raises(AssertionError, match="problem: backward changes output 0"):
+        report.assert_ok()
+
+
+def test_what_is_not_finite_is_said():
+    report = check_gradients(F.log, np.array([-1.0, 0.0, 2.0]))
+    problem = "output 0 is not finite at these inputs: 1 nan and 1 inf of 3"
+    assert report.problems == (problem,)
+    assert str(report) == f"problem: {problem}"
+    report = check_gradients(F.sin, np.array([np.nan, 1.0]))
+    assert report.problems == ("input 0 is not finite: 1 nan of 2",)
+
+
+def test_the_edge_of_a_domain_is_said():
+    class Root(Function):
+        def forward(self, x):
+            return np.sqrt(x)
+
+        def backward(self, gy):
+            return gy * 0.5
+
+    report = check_gradients(Root(), np.zeros(2), order=1)
+    assert verdicts(report) == {(1, "input 0"): "not finite"}
+    assert report.hints == (
+        "input 0, order 1: f is not finite near these inputs: the edge of its domain?",
+    )
+    with pytest.raises(AssertionError):
+        report.assert_ok()
+
+
+def test_steps_over_the_edge_of_a_domain_are_made_shorter():
+    report = check_gradients(F.log, np.array([1e-3, 0.5, 2.0]))
+    assert report.verdict == "right", str(report)
+
+
+def test_another_result_at_the_next_call_is_a_problem():
+    report = check_gradients(
+        lambda x: x * np.random.default_rng().random(3), np.ones(3)
+    )
+    assert report.problems == (
+        "f gives other outputs when it is called again with the same inputs: it keeps "
+        "a state, or draws random numbers out of reach",
+    )
+    assert report.checks == ()
+
+
+def test_casts_are_noted_in_one_line():
+    low, x = X.astype("f4"), X
+    assert check_gradients(made(Cube), x).notes == ()
+    report = check_gradients(made(Product), low, x)
+    assert report.notes == ("cast to float64: input 0 (float32)",)
+    report = check_gradients(made(Product), low, low.astype("f2"), order=1)
+    assert report.notes == ("cast to float64: input 0, input 1 (float16, float32)",)
+    report = check_gradients(lambda *xs: sum(xs), *[low] * 5, order=1)
+    assert report.notes == ("cast to float64: input 0, input 1, 3 more (float32)",)
+
+
+def test_a_leak_of_dtype_is_a_problem():
+    class Leak(Cube):
+        def forward(self, x):
+            return np.asarray(x, "f8") ** 3
+
+    assert check_gradients(Leak(), X).problems == ()
+    report = check_gradients(Leak(), X.astype("f4"))
+    assert report.problems == (
+        "output 0 is float64 for float32 inputs: forward makes an array or a constant "
+        "without their dtype",
+    )
+    assert report.verdict == "wrong"
+    # float32 beside float64 may become float64
+    assert check_gradients(made(Product), X.astype("f4"), X).problems == ()
+
+
+def test_a_function_that_casts_down_cannot_be_checked():
+    report = check_gradients(lambda x: x.astype("f4") * 2, X)
+    assert report.problems == (
+        "output 0 is float32 for float64 inputs: too coarse for differences to say "
+        "anything about gradients",
+    )
+
+
+def test_a_function_that_does_not_run_in_the_given_dtype():
+    def f(x):
+        if x.dtype == np.float16:
+            raise TypeError("no halves")
+        return x * x
+
+    report = check_gradients(f, X.astype("f2"))
+    report.assert_ok()
+    assert "f does not run in float16: TypeError: no halves" in report.notes
+
+
+# ---- structures ------------------------------------------------------------------
+
+
+def test_integers_stay_integers_and_are_not_varied():
+    seen = []
+
+    def f(x, i, mask):
+        seen.append((i.dtype, mask.dtype, i.data.tolist()))
+        return x[i] * mask
+
+    i, mask = np.array([0, 2, 2]), np.array([True, False, True])
+    report = check_gradients(f, X, i, np.array([[1], [0], [1]], bool))
+    report.assert_ok()
+    assert {(d.kind, m.kind, *ids) for d, m, ids in seen} == {("i", "b", 0, 2, 2)}
+    assert {c.by for c in report.checks} == {"input 0", "gy 0"}
+    with pytest.raises(ValueError, match="expected a floating input, got bool: integ"):
+        check_gradients(lambda m: m * 1.0, mask)
+
+
+def test_outputs_in_any_structure():
+    def f(x, z):
+        return {"a": x * z, "b": [x + z, (z * z, None)]}
+
+    report = check_gradients(f, X, B)
+    report.assert_ok()
+    assert [c.by for c in report.checks if c.order == 2][-3:] == [
+        *("gy 0", "gy 1", "gy 2")
+    ]
+
+
+# ---- numerical_gradient, again ---------------------------------------------------
+
+
+def test_the_step_follows_the_dtype_of_f():
+    for dtype, tolerance in (("f4", 1e-4), ("f2", 0.05)):
+        found = numerical_gradient(lambda x, d=dtype: x.data.astype(d) ** 3, X)
+        np.testing.assert_allclose(found, 3 * X**2, rtol=tolerance, atol=tolerance)
