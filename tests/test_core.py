@@ -852,6 +852,39 @@ def test_unchain_both_outputs():
     np.testing.assert_array_equal(b.grad.data, [3.0, 3.0])
 
 
+def test_gradients_of_two_unchained_outputs_share_no_memory():
+    a, b = Halves()(dz.Variable(np.arange(4.0)))
+    y = F.sum(a + b)
+    a.unchain()
+    b.unchain()
+    y.backward()
+    assert not np.shares_memory(a.grad.data, b.grad.data)
+    a.grad.data += 1
+    np.testing.assert_array_equal(b.grad.data, [1.0, 1.0])
+
+
+def test_an_unchained_output_that_wants_no_gradient_gets_none():
+    x = dz.Variable(np.arange(4.0))
+    a, b = Halves()(x)
+    y = F.sum(a + b)
+    a.unchain()
+    a.requires_grad = False
+    y.backward()
+    assert a.grad is None
+    np.testing.assert_array_equal(x.grad.data, [0.0, 0.0, 1.0, 1.0])
+
+
+def test_a_function_with_all_outputs_unchained_does_not_end_the_pass():
+    x, z = dz.Variable(np.arange(4.0)), variable(2.0)
+    early = z * z  # in the queue until the last
+    a, b = Halves()(x * 1.0 * 1.0)
+    y = F.sum(a + b) + F.sum(early)
+    a.unchain()
+    b.unchain()
+    y.backward()
+    np.testing.assert_array_equal(z.grad.data, [4.0])
+
+
 def test_grad_of_an_unchained_output_and_of_its_sibling():
     x = dz.Variable(np.arange(4.0))
     a, b = Halves()(x)
@@ -892,6 +925,23 @@ def test_run_backward_touches_no_grad_and_runs_only_the_path():
     table = run_backward([y], [dz.as_variable(np.array([1.0]))], [x, h])
     assert set(table) == {x, h} and ran == ["x"]
     assert x.grad is None and z.grad is None and h.grad is None
+
+
+def test_grad_by_each_of_several_outputs():
+    a, b = Halves()(dz.Variable(np.arange(4.0)))
+    y = F.sum(a * 2.0) + F.sum(b * 3.0)
+    for wanted, expected in ([a], [2.0]), ([b], [3.0]), ([b, a], [3.0, 2.0]):
+        found = [float(g.data[0]) for g in dz.grad(y, wanted)]
+        assert found == expected
+
+
+def test_gradients_by_intermediate_variables_share_no_memory():
+    x, seed = variable(1.0, 2.0), np.ones(2)
+    h, k = x * 2.0, x * 3.0
+    y = h + k
+    gh, gk = dz.grad(y, [h, k], seed)
+    for one, other in (gh.data, gk.data), (gh.data, seed), (gk.data, seed):
+        assert not np.shares_memory(one, other)
 
 
 def test_run_backward_from_several_outputs():
