@@ -280,6 +280,16 @@ def test_seed_is_cast_to_the_dtype_of_the_output():
     assert x.grad.dtype == np.float32
 
 
+@pytest.mark.parametrize(
+    ("dtype", "seed"),
+    [("f2", "f2"), ("f4", "f4"), ("i4", "i4"), ("u1", "i8"), ("?", "i8")],
+)
+def test_the_ones_to_start_with_have_the_dtype_of_the_result(dtype, seed):
+    x = dz.Variable(np.ones(2, dtype), requires_grad=True)
+    x.backward()
+    assert x.grad.dtype == seed
+
+
 def test_seed_errors():
     x = variable(1.0, 2.0)
     y = x * 3.0
@@ -1333,5 +1343,9 @@ def test_data_that_became_a_scalar():
 
 
 def test_backward_of_a_variable_without_data():
-    with pytest.raises(RuntimeError, match="backward: expected a Variable with data"):
+    text = (
+        "^backward: expected a Variable with data, got one without: a layer makes its "
+        "parameters when it is first called$"
+    )
+    with pytest.raises(RuntimeError, match=text):
         dz.Parameter(None).backward()
