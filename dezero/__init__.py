@@ -52,7 +52,7 @@ from dezero.models import Model
 from dezero.training import fit
 
 if TYPE_CHECKING:
-    from dezero import diagnostics, utils
+    from dezero import diagnostics, utils, visualize
     from dezero.diagnostics import detect_anomaly, explain_grad
 
 __version__ = "0.1.0"
@@ -61,8 +61,25 @@ is_simple_core = True  # scripts that ask for a second, simple core need none
 setup_variable()
 
 
+def _variable_svg(x: Variable) -> str | None:
+    from dezero.visualize.graph_notebook import variable_svg
+
+    return variable_svg(x)
+
+
+def _layer_html(layer: Layer) -> str | None:
+    from dezero.visualize.graph_notebook import layer_html
+
+    return layer_html(layer)
+
+
+# What notebooks show. The engine knows of no drawings, so it is attached here.
+Variable._repr_svg_ = _variable_svg  # type: ignore[attr-defined]
+Layer._repr_html_ = _layer_html  # type: ignore[attr-defined]
+
+
 # Modules that most scripts do without, and names in them: imported on first need.
-_LAZY_MODULES = ("diagnostics", "utils")
+_LAZY_MODULES = ("diagnostics", "utils", "visualize")
 _LAZY_NAMES = {"detect_anomaly": "diagnostics", "explain_grad": "diagnostics"}
 
 
@@ -118,5 +135,6 @@ __all__ = [
     "transforms",
     "utils",
     "value_and_grad",
+    "visualize",
     "vjp",
 ]

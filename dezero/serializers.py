@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import os
 import re
+import stat
 import uuid
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -36,7 +37,8 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     After an exception, or if the process is killed, what was at ``path`` still is.
     A killed process leaves its unfinished file beside it, with a name that begins like
     ``path`` and ends in ``.tmp``. The next write to ``path`` removes it, on systems
-    with ``flock`` (not on Windows); that of a process still writing is left alone.
+    with ``flock`` (not on Windows); that of a process still writing is left alone. Who
+    may read and write ``path`` stays as it was.
 
     Args:
         path: Where the file goes. A link is followed.
@@ -51,6 +53,8 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     _remove_leftovers(path)
     try:
         with _opened(temporary) as file:
+            with contextlib.suppress(OSError):  # most often: there was no file
+                os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())

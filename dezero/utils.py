@@ -13,7 +13,10 @@ from dezero.core import ArrayLike, Variable, no_grad
 from dezero.cuda import Array
 from dezero.downloads import cache_dir, get_file
 from dezero.functions.windows import get_conv_outsize, get_deconv_outsize
+from dezero.serializers import Path
 from dezero.testing.gradients import numerical_gradient, pinned_random_state
+from dezero.visualize.graph_rendering import Drawing
+from dezero.visualize.graphs import draw_graph
 
 __all__ = [
     "array_allclose",
@@ -21,12 +24,14 @@ __all__ = [
     "cache_dir",
     "get_conv_outsize",
     "get_deconv_outsize",
+    "get_dot_graph",
     "get_file",
     "gradient_check",
     "logsumexp",
     "max_backward_shape",
     "numerical_grad",
     "pair",
+    "plot_dot_graph",
     "reshape_sum_backward",
     "sum_to",
 ]
@@ -173,3 +178,49 @@ def pair(x: int | tuple[int, int]) -> tuple[int, int]:
     if isinstance(x, tuple) and len(x) == 2:
         return x
     raise ValueError(f"pair: expected an integer or a pair, got {x!r}")
+
+
+def get_dot_graph(output: Variable, verbose: bool | int = True, **options: Any) -> str:
+    """The graph behind ``output`` as text in the DOT language of Graphviz.
+
+    Args:
+        output: A result; of a leaf there is only itself to draw.
+        verbose: Whether shapes and dtypes are written beside the names; 2 writes values
+            and gradients, too.
+        **options: As in :func:`dezero.visualize.draw_graph`.
+
+    Returns:
+        The text. The same graph gives the same one.
+
+    Raises:
+        TypeError: ``output`` is no Variable, or an option is unknown.
+    """
+    return draw_graph(output, verbose=verbose, **options).dot
+
+
+def plot_dot_graph(
+    output: Variable,
+    verbose: bool | int = True,
+    to_file: Path | None = "graph.png",
+    **options: Any,
+) -> Drawing:
+    """Draw the graph behind ``output`` into a file; needs the extra ``plot``.
+
+    Args:
+        output: A result.
+        verbose: As in :func:`get_dot_graph`.
+        to_file: The end of its name tells the type: ``.png``, ``.svg``, ``.jpg``, and
+            ``.pdf`` where Graphviz is installed. None writes no file.
+        **options: As in :func:`dezero.visualize.draw_graph`.
+
+    Returns:
+        The drawing, which notebooks show as a picture.
+
+    Raises:
+        ImportError: There is no program to draw with.
+        OSError: The file cannot be written there: the folder is missing, for instance.
+        RuntimeError: The program failed.
+        TypeError: ``output`` is no Variable, or an option is unknown.
+        ValueError: The type of the file is not known.
+    """
+    return draw_graph(output, verbose=verbose, to_file=to_file, **options)

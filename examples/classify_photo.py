@@ -29,6 +29,10 @@ TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
 def to_rgb(picture):
     """Return a picture upright and in the three colours, whatever kind it is."""
     picture = ImageOps.exif_transpose(picture)  # a camera held sideways notes it only
+    if picture.mode == "F":  # the range is the affair of whoever wrote it
+        raise ValueError(
+            "a picture of floating-point numbers, which have no usual range"
+        )
     if picture.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off
         grey = np.asarray(picture).astype(np.float64) / 257
         picture = Image.fromarray(np.clip(np.rint(grey), 0, 255).astype(np.uint8))
@@ -94,6 +98,7 @@ def main():
         "--top", type=positive, default=5, help="how many classes to name (5)"
     )
     args = parser.parse_args()
+    sys.stdout.reconfigure(errors="replace")  # names of files may have any bytes
 
     examples = [] if args.photos else example_photos()
     if not args.photos and not examples:
@@ -113,8 +118,12 @@ def main():
                 picture = to_rgb(file)
         except UnidentifiedImageError:
             failed = complain(path, "no picture that Pillow can read")
-        except (OSError, SyntaxError, Image.DecompressionBombError) as error:
-            # Pillow raises a SyntaxError for some damaged files.
+        except (
+            OSError,
+            SyntaxError,  # Pillow raises it for some damaged files, ...
+            ValueError,  # ... and this for others
+            Image.DecompressionBombError,
+        ) as error:
             failed = complain(path, getattr(error, "strerror", None) or error)
         else:
             print_table(path, classify(model, picture), names, args.top)

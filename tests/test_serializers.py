@@ -454,3 +454,12 @@ def test_safetensors_paths(tmp_path):
         save_safetensors(tmp_path / "nowhere" / "x", TENSORS)
     with pytest.raises(ValueError, match="save_safetensors: expected the path of a"):
         save_safetensors(f"{tmp_path}/", TENSORS)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_private_file_stays_private(tmp_path):
+    path = tmp_path / "weights.npz"
+    save_npz(path, {"x": np.ones(2)})
+    path.chmod(0o600)
+    save_npz(path, {"x": np.zeros(2)})
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -77,14 +77,12 @@ def pack(function: str, data: dict[str, Any]) -> dict[str, np.ndarray]:
         ):
             if _is_storable(x.dtype):
                 return stored("array", cuda.as_numpy(x))
-        got = kind.__name__
+        got = f"the class {x.__name__}" if isinstance(x, type) else kind.__name__
         if cuda.is_array(x) or isinstance(x, np.generic):
             got = f"{got} of dtype {x.dtype}"
-        hint = "; save its data" if isinstance(x, Variable) else ""
-        if hasattr(x, "state_dict"):
-            hint = "; give an object with a state by a name of its own"
         raise TypeError(
-            f"{function}: expected plain data ({_KINDS}), got {got} in {where}{hint}"
+            f"{function}: expected plain data ({_KINDS}), got {got} in {where}"
+            f"{_remedy(x)}"
         )
 
     def stored(kind: str, array: np.ndarray) -> dict[str, int]:
@@ -130,6 +128,19 @@ def unpack(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
 
     structure = json.loads(arrays["structure"].tobytes())
     return {name: unpacked(x) for name, x in structure.items()}
+
+
+def _remedy(x: Any) -> str:
+    if isinstance(x, type):
+        return f"; write {x.__name__}()" if hasattr(x, "state_dict") else ""
+    if isinstance(x, Variable):
+        return "; save its data"
+    if hasattr(x, "state_dict"):
+        return "; give an object with a state by a name of its own"
+    for plain in (int, float, str, bytes, list, tuple, dict):
+        if isinstance(x, plain):
+            return f"; {plain.__name__}(...) makes it plain"
+    return ""
 
 
 def _is_storable(dtype: np.dtype) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,12 @@ def save_checkpoint(path: serializers.Path, /, **parts: Any) -> None:
 
     What has the methods ``state_dict`` and ``load_state_dict`` is saved by its state:
     a model, optimizer with its hooks, schedule, loader, average, a transform with a
-    seed, and objects of your own. Of a Layer these are the Parameters and what it
-    carries from call to call: its other Variables, such as h and c of an LSTM, without
-    the graph behind them. Gradients are not saved: save after an update. The states of
-    ``random`` and ``np.random`` always are. CuPy cannot tell its own; where the GPU
-    draws (dropout), ``dz.seed`` with another number at each epoch makes a run repeat
-    from there.
+    seed or a Compose of such, and objects of your own. Of a Layer these are the
+    Parameters and what it carries from call to call: its other Variables, such as h and
+    c of an LSTM, without the graph behind them. Gradients are not saved: save after an
+    update. The states of ``random`` and ``np.random`` always are. CuPy cannot tell its
+    own; where the GPU draws (dropout), ``dz.seed`` with another number at each epoch
+    makes a run repeat from there.
 
     All else must be plain data: None, bool, int, float, str, bytes, NumPy arrays,
     scalars and random generators (``np.random.Generator``, ``RandomState``), and lists,
@@ -71,7 +72,10 @@ def save_checkpoint(path: serializers.Path, /, **parts: Any) -> None:
         )
     content = {
         "random": _random_states(),
-        **{f"state of {name}": state_of(x) for name, x in stateful.items()},
+        **{
+            f"state of {name}": _asked("save_checkpoint", name, state_of, x)
+            for name, x in stateful.items()
+        },
         **{f"value of {name}": x for name, x in parts.items() if name not in stateful},
     }
     arrays = pack("save_checkpoint", content)
@@ -125,7 +129,9 @@ def load_checkpoint(
         )
     names = sorted(parts, key=lambda name: turn(parts[name]))
     random_states = _random_states()
-    undo = {name: undoing(parts[name]) for name in names}  # before anything changes
+    undo = {  # before anything changes
+        name: _asked("load_checkpoint", name, undoing, parts[name]) for name in names
+    }
     tried = ["the random states"]
     try:
         for name in names:
@@ -151,7 +157,10 @@ def _read(path: serializers.Path) -> dict[str, Any]:
     expected = "load_checkpoint: expected a file that save_checkpoint wrote"
     given = repr(os.fsdecode(path))
     if _MARK not in arrays or arrays[_MARK].shape or arrays[_MARK].dtype.kind != "i":
-        raise ValueError(f"{expected}, got {given} with other arrays")
+        raise ValueError(
+            f"{expected}, got {given} with other arrays; model.load_weights(path) "
+            "reads weights"
+        )
     if arrays[_MARK] > VERSION:
         raise ValueError(
             f"{expected}, got {given} of version {arrays[_MARK]}, later than "
@@ -167,6 +176,15 @@ def _read(path: serializers.Path) -> dict[str, Any]:
     except Exception as error:
         raise ValueError(f"{expected}, got {given}: {error!r}") from error
     return saved
+
+
+def _asked(function: str, name: str, ask: Callable[[Any], Any], part: Any) -> Any:
+    """What ``ask`` says of an object; an error says which object it was."""
+    try:
+        return ask(part)
+    except BaseException as error:
+        error.add_note(f"{function}: {name} could not tell its state")
+        raise
 
 
 def _named(saved: dict[str, Any], kind: str) -> dict[str, Any]:

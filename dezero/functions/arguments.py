@@ -21,13 +21,19 @@ def as_number(
 
     Raises:
         TypeError: ``value`` is no number.
-        ValueError: It is too small, or NaN.
+        ValueError: It is too small, NaN, or too large for a float.
     """
     if not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(
             f"{function}: expected a number as {name}, got {type(value).__name__}"
         )
-    value = float(value)
+    try:
+        value = float(value)
+    except OverflowError:
+        raise ValueError(
+            f"{function}: expected {name} within the range of floats, got an integer "
+            f"of {int(value).bit_length()} bits"
+        ) from None
     if low is not None and not value >= low:
         raise ValueError(f"{function}: expected {name} >= {low:g}, got {value:g}")
     if above is not None and not value > above:

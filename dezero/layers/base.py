@@ -164,8 +164,9 @@ class Layer:
 
         Raises:
             TypeError: ``state`` is no such dict.
-            ValueError: Names, shapes or kinds of number are not those of this layer;
-                then nothing is changed, and the message lists them all.
+            ValueError: Names, shapes or kinds of number are not those of this layer,
+                or a number is out of the range of its dtype; then nothing is changed,
+                and the message lists them all.
         """
         return weights.load_state_dict(self, state, strict)
 
@@ -202,8 +203,8 @@ class Layer:
             FileNotFoundError: There is no such file.
             ImportError: It is ``.safetensors``, and that package is not installed.
             ValueError: The file is damaged, or its names, shapes or kinds of number
-                are not those of this layer; then nothing is changed, and the message
-                lists them all.
+                are not those of this layer, or a number is out of the range of its
+                dtype; then nothing is changed, and the message lists them all.
         """
         return weights.load_weights(self, path, strict)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # What a lazy Parameter is in an .npz file: text, which no Parameter holds.
 _LAZY = np.array("shape not known yet")
 _SAFETENSORS = ".safetensors"
+# The array that marks a file of dezero.checkpoints, which stands above this module.
+_CHECKPOINT = "dezero checkpoint"
 
 
 class LoadedKeys(NamedTuple):
@@ -81,6 +83,12 @@ def load_weights(layer: Layer, path: serializers.Path, strict: bool) -> LoadedKe
             name: None if x.dtype.kind == "U" and x.ndim == 0 else x
             for name, x in serializers.load_npz(path).items()
         }
+    if _CHECKPOINT in state:
+        raise ValueError(
+            f"{type(layer).__name__}.load_weights: expected a file that save_weights "
+            f"wrote, got the checkpoint {str(path)!r}; dz.load_checkpoint(path, "
+            "strict=False, name=model) brings back the model of that name in it"
+        )
     expected = (
         f"{type(layer).__name__}.load_weights: expected in {str(path)!r} the weights "
         "of this layer"
@@ -121,9 +129,18 @@ def _load(
             if (x := state[name]) is not None
             and not _fits(x.dtype, dtype := _dtype(*params[name]))
         ],
+        "out of the range of the numbers here": [
+            f"{name} (expected {dtype}, got {x.dtype})"
+            for name in found
+            if (x := state[name]) is not None
+            and _fits(x.dtype, dtype := _dtype(*params[name]))
+            and not _holds(dtype, x)
+        ],
     }
     if any(problems.values()):
-        lists = [f"{kind}: {', '.join(v)}" for kind, v in problems.items() if v]
+        lists = [
+            f"{kind}: {', '.join(map(str, v))}" for kind, v in problems.items() if v
+        ]
         raise ValueError(f"{expected}, got others; {'; '.join(lists)}")
     # All arrays are made before the first is assigned: either all change or none.
     new = []
@@ -171,3 +188,16 @@ def _fits(saved: np.dtype, dtype: np.dtype | None) -> bool:
     if saved.kind not in "fiub":
         return False
     return dtype is None or np.can_cast(saved, dtype, casting="same_kind")
+
+
+def _holds(dtype: np.dtype | None, x: Array) -> bool:
+    """Does each number, infinity and NaN apart, stay what it is but for rounding?"""
+    if dtype is None or np.can_cast(x.dtype, dtype):
+        return True
+    finite = x[cuda.get_array_module(x).isfinite(x)]
+    if not finite.size:
+        return True
+    limits: Any = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
+    number = int if x.dtype.kind in "iu" else float
+    low, high = number(finite.min()), number(finite.max())
+    return number(limits.min) <= low and high <= number(limits.max)

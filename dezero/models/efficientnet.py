@@ -200,7 +200,8 @@ class EfficientNetLite0(Model):
         that the middle is cut out, and values become ``(x - 127) / 128``.
 
         Args:
-            image: A PIL image, or an RGB array (H, W, 3) of values from 0 to 255.
+            image: A PIL image, or an RGB array (H, W, 3), of values from 0 to 255.
+                Floats may reach a little beyond, as resizing leaves them.
             size: Height and width of the result. None leaves the picture as it is; an
                 array is used without Pillow then.
             dtype: Floating dtype of the result.
@@ -210,9 +211,11 @@ class EfficientNetLite0(Model):
 
         Raises:
             ImportError: An array is to be resized, and Pillow is not installed.
-            TypeError: ``image`` is neither, ``size`` is no integer, or ``dtype`` is not
-                floating.
-            ValueError: An array has another shape, or ``size`` is below 1.
+            TypeError: ``image`` is neither or holds no numbers, ``size`` is no integer,
+                or ``dtype`` is not floating.
+            ValueError: ``image`` has another shape, no pixels or values of another
+                range, those of 16 bits or from 0 to 1 for instance; or ``size`` is
+                below 1.
         """
         name = "EfficientNetLite0.preprocess"
         dtype = np.dtype(dtype)
@@ -224,14 +227,48 @@ class EfficientNetLite0(Model):
                 raise ValueError(
                     f"{name}: expected an array of shape (H, W, 3), got {image.shape}"
                 )
+            _check_values(name, image)
             if size is not None:
                 image = ToPIL()(image.transpose(2, 0, 1))
         else:
-            image = require_picture(name, image).convert("RGB")
+            if isinstance(image, (str, bytes, os.PathLike)):
+                raise TypeError(
+                    f"{name}: expected a PIL image, got {type(image).__name__}; "
+                    "PIL.Image.open reads a file"
+                )
+            image = require_picture(name, image)
+            if 0 in image.size or image.mode[0] in "IF":  # the modes of large numbers
+                _check_values(name, np.asarray(image))
+            image = image.convert("RGB")
         if size is not None:
             image = _middle(image, as_size(name, "size", size))
         x = (np.asarray(image).astype(dtype) - 127) / 128
         return np.ascontiguousarray(x.transpose(2, 0, 1))  # (H, W, 3) -> (3, H, W)
+
+
+def _check_values(name: str, x: Array) -> None:
+    """Refuse a picture of another scale, which would look white or black.
+
+    Raises:
+        TypeError: It is not of integers or floats.
+        ValueError: It is empty, or its values are not from 0 to 255.
+    """
+    kind = x.dtype.kind
+    if kind not in "uif":
+        raise TypeError(f"{name}: expected integers or floats, got dtype {x.dtype}")
+    if not x.size:
+        raise ValueError(f"{name}: expected a picture with pixels, got one without")
+    low, high = x.min(), x.max()
+    beyond = 64 if kind == "f" else 0  # cubic resampling overshoots by less
+    if not (-beyond <= low and high <= 255 + beyond):
+        raise ValueError(
+            f"{name}: expected values from 0 to 255, got some from {low:g} to {high:g}"
+        )
+    if kind == "f" and 0 < high <= 1 and np.any(x != np.rint(x)):
+        raise ValueError(
+            f"{name}: expected values from 0 to 255, got some from {low:g} to "
+            f"{high:g}; if they go from 0 to 1, multiply by 255"
+        )
 
 
 def _middle(picture: Any, size: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dezero import cuda
-from dezero.core import ArrayLike, Variable, no_grad, test_mode
+from dezero.core import ArrayLike, Variable, as_variable, no_grad, test_mode
 from dezero.cuda import Array
 from dezero.functions.arguments import as_number
 from dezero.layers.arguments import as_size
@@ -79,7 +79,8 @@ class LanguageModel(Model):
                 ``temperature`` is no number.
             ValueError: The prompt is empty or of another shape; ``length`` or
                 ``temperature`` is negative; ``top_k`` is not in [1, V], or ``seed`` not
-                in [0, 2**32); or the model gave a score that is no number.
+                in [0, 2**32); or the model gave a score that is no number, or scores
+                of another shape.
         """
         name = f"{type(self).__name__}.generate"
         V = self.vocabulary_size
@@ -94,7 +95,7 @@ class LanguageModel(Model):
         with no_grad(), test_mode():
             for t in range(T, T + length):
                 scores, memory = self.follow(ids[:, :t], memory)
-                ids[:, t] = sampler(scores.data)
+                ids[:, t] = sampler(as_variable(scores).data)
         return ids if prompt.ndim == 2 else ids[0]
 
 
@@ -122,6 +123,7 @@ class Sampler:
         seed: int | None = None,
     ) -> None:
         self.function = function
+        self.vocabulary_size = vocabulary_size
         temperature = as_number(function, "temperature", temperature, low=0)
         if math.isinf(temperature):
             raise ValueError(f"{function}: expected a finite temperature, got inf")
@@ -145,9 +147,17 @@ class Sampler:
             Integers, (N,). Of equal scores the first is the best.
 
         Raises:
-            ValueError: The best of a row is not finite, or a score is NaN.
+            ValueError: The best of a row is not finite, a score is NaN, or the scores
+                have another shape.
         """
         xp = cuda.get_array_module(scores)
+        if scores.ndim != 2 or scores.shape[1] != self.vocabulary_size:
+            raise ValueError(
+                f"{self.function}: expected scores of shape (N, "
+                f"{self.vocabulary_size}), got shape {scores.shape}"
+            )
+        if scores.dtype.kind != "f":
+            scores = scores.astype(np.float64)  # minus a number without a sign is none
         best = scores.max(axis=1, keepdims=True)
         if not xp.isfinite(best).all():
             raise ValueError(
@@ -193,6 +203,11 @@ def as_prompt(function: str, ids: Any, vocabulary_size: int, xp: Any) -> Array:
     """
     if isinstance(ids, Variable):
         ids = ids.data
+    if isinstance(ids, (str, bytes)):
+        raise TypeError(
+            f"{function}: expected integers as prompt_ids, got {type(ids).__name__}; "
+            "encode() of the text that the model learned from makes them"
+        )
     if not cuda.is_array(ids):
         try:
             ids = np.asarray(ids)

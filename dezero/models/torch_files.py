@@ -126,6 +126,8 @@ def read_torch_file(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
 
 def _read(data: bytes) -> dict[str, np.ndarray]:
     if data.startswith(b"PK\x03\x04"):
+        if b".npy" in data[:1000]:  # the name of the first file in it
+            raise ValueError("arrays in the format .npz; load_weights reads weights")
         raise ValueError(
             "the zip format of PyTorch 1.6 and later; there, "
             "torch.save(..., _use_new_zipfile_serialization=False) writes the old one"

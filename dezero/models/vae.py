@@ -79,6 +79,12 @@ class VAE(Model):
         Raises:
             ValueError: ``z`` has another shape.
         """
+        z = as_variable(z)
+        if z.ndim != 2 or z.shape[1] != self.latent_size:
+            raise ValueError(
+                f"VAE.decode: expected z of shape (N, {self.latent_size}), got shape "
+                f"{z.shape}"
+            )
         return self.logits(F.relu(self.decoder(z)))
 
     def forward(self, x: ArrayLike) -> Variable:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 import operator
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,22 +24,11 @@ def check_functions(model: Any, loss: Any, optimizer: Any) -> None:
         TypeError: One is of the wrong type.
         RuntimeError: The optimizer has no parameters, and ``model`` has none to give.
     """
-    wanted = "fit: expected model to be a Layer or a function of x, got"
-    if isinstance(model, type):
-        raise TypeError(
-            f"{wanted} the class {model.__name__}; write {model.__name__}()"
-        )
-    if not callable(model):
-        raise TypeError(f"{wanted} {type(model).__name__}")
+    check_model_and_loss("fit", model, loss)
     if not isinstance(optimizer, Optimizer):
-        is_class = isinstance(optimizer, type)
-        got = (
-            f"the class {optimizer.__name__}" if is_class else type(optimizer).__name__
+        raise TypeError(
+            f"fit: expected optimizer to be an Optimizer, got {_kind(optimizer)}"
         )
-        raise TypeError(f"fit: expected optimizer to be an Optimizer, got {got}")
-    if not callable(loss) or isinstance(loss, type):
-        got = f"the class {loss.__name__}" if callable(loss) else type(loss).__name__
-        raise TypeError(f"fit: expected loss to be a function of (y, t), got {got}")
     if optimizer.target is None:
         if not hasattr(model, "params"):
             raise RuntimeError(
@@ -48,6 +37,44 @@ def check_functions(model: Any, loss: Any, optimizer: Any) -> None:
                 "().setup([W, b])"
             )
         optimizer.setup(model)
+
+
+def check_model_and_loss(function: str, model: Any, loss: Any) -> None:
+    """Can the two be called as ``loss(model(x), t)``?
+
+    Raises:
+        TypeError: One cannot.
+    """
+    if not callable(model) or isinstance(model, type):
+        hint = f"; write {model.__name__}()" if isinstance(model, type) else ""
+        raise TypeError(
+            f"{function}: expected model to be a Layer or a function of x, got "
+            f"{_kind(model)}{hint}"
+        )
+    if not callable(loss) or isinstance(loss, type):
+        raise TypeError(
+            f"{function}: expected loss to be a function of (y, t), got {_kind(loss)}"
+        )
+
+
+def _kind(x: Any) -> str:
+    return f"the class {x.__name__}" if isinstance(x, type) else type(x).__name__
+
+
+def as_switch(name: str, value: Any) -> bool:
+    """``value`` if it is True or False, or an integer that stands for one.
+
+    Raises:
+        TypeError: It is something else, which would count as True.
+    """
+    is_number = isinstance(value, (int, np.integer)) and value in (0, 1)
+    if not isinstance(value, (bool, np.bool_)) and not is_number:
+        hint = "; best= names a file" if name == "restore_best" else ""
+        raise TypeError(
+            f"fit: expected {name} to be True or False, got {type(value).__name__}"
+            f"{hint}"
+        )
+    return bool(value)
 
 
 def as_count(name: str, value: Any, low: int) -> int:
@@ -79,11 +106,12 @@ def as_norm(value: Any) -> float | None:
     """
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+    kinds = (int, float, np.integer, np.floating)
+    if isinstance(value, bool) or not isinstance(value, kinds):
         raise TypeError(
             f"fit: expected clip_norm to be a number, got {type(value).__name__}"
         )
-    if not 0 < value < math.inf:
+    if not 0 < value <= sys.float_info.max:  # an integer may be larger, and finite
         raise ValueError(f"fit: expected a finite clip_norm above 0, got {value}")
     return float(value)
 
@@ -103,11 +131,9 @@ def check_schedule(schedule: Any, every: Any, optimizer: Optimizer, mode: str) -
     if schedule is None:
         return
     if not isinstance(schedule, Schedule):
-        is_class = isinstance(schedule, type)
-        got = f"the class {schedule.__name__}" if is_class else type(schedule).__name__
         raise TypeError(
             f"fit: expected schedule to be a Schedule, made with the optimizer, "
-            f"got {got}"
+            f"got {_kind(schedule)}"
         )
     if schedule.optimizer is not optimizer:
         raise ValueError(
@@ -141,18 +167,47 @@ def check_file(name: str, path: Any) -> None:
     if path is None:
         return
     path = _as_path(name, path)
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"fit: expected {name} to be a file, got {path!r}")
+    for place in (path, file_of(name, path)):
+        if os.path.isdir(place):
+            raise IsADirectoryError(f"fit: expected {name} to be a file, got {place!r}")
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(
             f"fit: expected the folder of {name} to be there, got {path!r}"
         )
-    if path.endswith(".safetensors") and not importlib.util.find_spec("safetensors"):
+    is_wanted = name == "best" and path.endswith(".safetensors")
+    if is_wanted and not importlib.util.find_spec("safetensors"):
         raise ImportError(
             f"fit: expected the package safetensors for {name}={path!r}, got none; "
             "pip install safetensors"
         )
+
+
+def file_of(name: str, path: str) -> str:
+    """The name that a file gets: those of arrays have a suffix of their own."""
+    is_whole = name == "csv" or path.endswith(".npz")
+    if is_whole or (name == "best" and path.endswith(".safetensors")):
+        return path
+    return f"{path}.npz"
+
+
+def check_places(paths: Mapping[str, Any]) -> None:
+    """Every file needs a place of its own.
+
+    Raises:
+        ValueError: Two have the same one, and each would replace the other.
+    """
+    names: dict[str, str] = {}
+    for name, path in paths.items():
+        if path is None:
+            continue
+        place = os.path.realpath(file_of(name, os.fsdecode(path)))
+        if place in names:
+            raise ValueError(
+                f"fit: expected {names[place]} and {name} to be two files, got "
+                f"{place!r} for both"
+            )
+        names[place] = name
 
 
 def check_folder(name: str, path: Any) -> None:
@@ -200,6 +255,8 @@ def as_callbacks(callbacks: Any) -> list[Any]:
     Raises:
         TypeError: It is no iterable of functions.
     """
+    if callbacks is None:
+        return []
     if not isinstance(callbacks, Iterable) or isinstance(callbacks, (str, Parameter)):
         hint = "; write callbacks=[f]" if callable(callbacks) else ""
         raise TypeError(

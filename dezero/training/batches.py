@@ -7,7 +7,7 @@ from typing import Any
 
 from dezero import cuda
 from dezero.core import Variable
-from dezero.datasets import Dataset
+from dezero.datasets import ConcatDataset, Dataset, Subset, TensorDataset
 
 WANTED = "batches (x, t), (x0, x1, ..., t) or dicts with the key 't'"
 
@@ -30,13 +30,18 @@ class Batch:
         elif isinstance(batch, Mapping) and "t" in batch and len(batch) > 1:
             self.named = {name: x for name, x in batch.items() if name != "t"}
             self.t = batch["t"]
+            if odd := [name for name in self.named if not isinstance(name, str)]:
+                raise TypeError(
+                    f"{function}: expected dicts of inputs by name, got the key "
+                    f"{odd[0]!r}"
+                )
         else:
             raise TypeError(f"{function}: expected {WANTED}, got {_described(batch)}")
         self.size = self._rows(function)
 
     def _rows(self, function: str) -> int:
         for x in (self.t, *self.inputs, *self.named.values()):
-            shape = getattr(x, "shape", None)
+            shape = _shape(x)
             if shape:
                 return shape[0]
             if shape == () or isinstance(x, (int, float)):
@@ -44,10 +49,16 @@ class Batch:
                     f"{function}: expected batches of arrays with one row per item, "
                     "got a single number in one; a DataLoader makes batches of items"
                 )
-        raise TypeError(
-            f"{function}: expected batches of arrays, got one without any at its "
-            "first level"
-        )
+        raise TypeError(f"{function}: expected batches of arrays, got one without any")
+
+
+def _shape(x: Any) -> tuple[int, ...] | None:
+    """The shape of an array, or of the first one with an axis in what is nested."""
+    if isinstance(x, Mapping):
+        x = tuple(x.values())
+    if isinstance(x, tuple):
+        return next(filter(None, map(_shape, x)), None)
+    return getattr(x, "shape", None)
 
 
 def groups(function: str, batches: Iterator[Any], size: int) -> Iterator[list[Batch]]:
@@ -89,13 +100,16 @@ def check_loader(function: str, name: str, loader: Any, passes: int) -> None:
         passes: How often it will be looped over.
 
     Raises:
-        TypeError: It is no iterable, a Dataset, an array, a single batch, or an
+        TypeError: It is no iterable, a dataset, an array, a single batch, or an
             iterator that is used up by the first of several passes.
         ValueError: It is empty.
     """
     got = type(loader).__name__
     wanted = f"{function}: expected {name} to be a DataLoader or a list of batches"
-    if isinstance(loader, Dataset):
+    if isinstance(loader, type):
+        raise TypeError(f"{wanted}, got the class {loader.__name__}")
+    # Their items would be taken for batches, and trained on one by one.
+    if isinstance(loader, (Dataset, TensorDataset, Subset, ConcatDataset)):
         raise TypeError(
             f"{wanted}, got the dataset {got}; write DataLoader({got}(...), batch_size)"
         )
@@ -116,5 +130,13 @@ def check_loader(function: str, name: str, loader: Any, passes: int) -> None:
             f"{wanted}, which can be looped over in every epoch, got a {got}, which is "
             "used up by the first"
         )
-    if hasattr(loader, "__len__") and len(loader) == 0:
+    if length_of(loader) == 0:
         raise ValueError(f"{function}: expected {name} with batches, got an empty one")
+
+
+def length_of(loader: Any) -> int | None:
+    """How many batches there are in a pass, if it is known."""
+    try:
+        return len(loader)
+    except TypeError:  # there is no such method, or it knows no answer
+        return None

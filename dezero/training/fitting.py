@@ -14,7 +14,8 @@ from dezero.training.batches import check_loader
 from dezero.training.events import find_writer
 from dezero.training.history import History
 from dezero.training.measures import PREFIX, Metric, as_metrics
-from dezero.training.running import Callback, Run, Settings
+from dezero.training.running import Run
+from dezero.training.settings import Callback, Settings
 from dezero.training.stopping import as_monitor
 
 
@@ -41,7 +42,7 @@ def fit(
     progress: bool = True,
     csv: Path | None = None,
     log_dir: Path | None = None,
-    callbacks: Iterable[Callback] = (),
+    callbacks: Iterable[Callback] | None = (),
 ) -> dict[str, list[Any]]:
     """Train a model: what every training loop does, and what many need besides.
 
@@ -74,7 +75,9 @@ def fit(
     ``loss(model(x0, x1), t)``. In a dict the target stands under ``"t"``, and all
     others are inputs by name: ``model(**others)``. Every mean counts a batch by its
     items, which are the rows of t, so the mean of an epoch is that of its items, a
-    smaller last batch included. The loss should be a mean over items itself.
+    smaller last batch included. The loss should be a mean over items itself. A model
+    that keeps a state from batch to batch (CharRNN with ``stateful``) needs a loop of
+    one's own, with ``model.detach_state()`` after each update.
 
     **Stopping.** Ctrl-C ends the training after the step that it comes in, or after the
     validation, keeps what was learned and returns the history of the epochs that are
@@ -148,7 +151,7 @@ def fit(
         TypeError: An argument, a batch, a loss or a metric is of the wrong type.
         ValueError: An argument is out of range or does not fit another; there is no
             batch; a loss or metric has several elements; the checkpoint is of another
-            run.
+            run, or the file ``best`` that it had is gone.
         OSError: A file cannot be written.
     """
     arguments.check_functions(model, loss, optimizer)
@@ -169,6 +172,7 @@ def fit(
         arguments.check_file(name, path)
         if path is not None and name != "csv":
             arguments.check_layer(name, model)
+    arguments.check_places({"best": best, "checkpoint": checkpoint, "csv": csv})
     arguments.check_folder("log_dir", log_dir)
     writer = None if log_dir is None else find_writer("fit")
     settings = Settings(
@@ -181,12 +185,16 @@ def fit(
         metrics=named,
         schedule=schedule,
         per_step=schedule_every == "step",
-        restore_best=restore_best,
+        restore_best=arguments.as_switch("restore_best", restore_best),
         best=arguments.path_of(best),
         checkpoint=arguments.path_of(checkpoint),
         accumulate=accumulate,
-        check_finite=check_finite,
-        progress=progress,
+        check_finite=(
+            None
+            if check_finite is None
+            else arguments.as_switch("check_finite", check_finite)
+        ),
+        progress=arguments.as_switch("progress", progress),
         log_dir=arguments.path_of(log_dir),
         callbacks=arguments.as_callbacks(callbacks),
     )

@@ -105,9 +105,11 @@ class Measures:
         if isinstance(value, Variable):
             value = value.data
         wanted = f"{self._function}: expected the metric {name!r} to give"
-        if not cuda.is_array(value) and not isinstance(value, (int, float, np.number)):
-            if not isinstance(value, np.bool_):
-                raise TypeError(f"{wanted} a number, got {type(value).__name__}")
+        if cuda.is_array(value) or isinstance(value, np.generic):
+            if value.dtype.kind not in "biuf":
+                raise TypeError(f"{wanted} a number, got one of dtype {value.dtype}")
+        elif not isinstance(value, (int, float)):
+            raise TypeError(f"{wanted} a number, got {type(value).__name__}")
         if getattr(value, "size", 1) != 1:
             raise ValueError(f"{wanted} one number, got the shape {value.shape}")
         return value

@@ -24,11 +24,11 @@ class Progress:
     """
 
     def __init__(self, show: bool, epochs: int) -> None:
-        self._show = show
+        self._show = show and sys.stderr is not None  # as in a program without console
         self._epochs = epochs
         self._bar: Any = None
         self._looked = 0.0
-        self._tqdm = _tqdm() if show and sys.stderr.isatty() else None
+        self._tqdm = _tqdm() if self._show and sys.stderr.isatty() else None
 
     def begin(self, epoch: int, total: int | None, done: int) -> None:
         """Open the bar of an epoch of ``total`` batches, ``done`` of them behind it."""
@@ -65,9 +65,12 @@ class Progress:
         self.say("  ".join([*parts, f"{row['seconds']:.1f} s"]))
 
     def say(self, text: str) -> None:
-        """Write a line."""
+        """Write a line; where that is not possible any more, training goes on."""
         if self._show:
-            print(f"{text}", file=sys.stderr, flush=True)
+            try:
+                print(f"{text}", file=sys.stderr, flush=True)
+            except (OSError, ValueError):  # its reader has gone, or it was closed
+                self._show = False
 
     def close(self) -> None:
         """Take the bar away."""

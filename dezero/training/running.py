@@ -5,46 +5,26 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
-from dezero import serializers
+import numpy as np
+
 from dezero.checkpoints import load_checkpoint, save_checkpoint
+from dezero.checkpoints.parts import has_state
 from dezero.core import using_config
-from dezero.optimizers import Optimizer, ReduceLROnPlateau, Schedule
-from dezero.training.batches import Batch, groups
+from dezero.optimizers import ReduceLROnPlateau
+from dezero.training.arguments import file_of
+from dezero.training.batches import Batch, groups, length_of
 from dezero.training.events import Events
 from dezero.training.history import History
 from dezero.training.interruption import Interruption
-from dezero.training.measures import PREFIX, Measures, Metric
+from dezero.training.measures import PREFIX, Measures
 from dezero.training.progress import Progress
+from dezero.training.settings import Settings
 from dezero.training.steps import Updates, measure, nonfinite
 from dezero.training.stopping import Monitor, Snapshot
-
-Callback = Callable[[dict[str, list[Any]]], object]
-
-
-class Settings(NamedTuple):
-    """The arguments of :func:`dezero.fit`, checked."""
-
-    model: Callable[..., Any]
-    loader: Iterable[Any]
-    loss: Callable[..., Any]
-    optimizer: Optimizer
-    epochs: int
-    validation: Iterable[Any] | None
-    metrics: dict[str, Metric]
-    schedule: Schedule | None
-    per_step: bool
-    restore_best: bool
-    best: serializers.Path | None
-    checkpoint: serializers.Path | None
-    accumulate: int
-    check_finite: bool | None
-    progress: bool
-    log_dir: serializers.Path | None
-    callbacks: Sequence[Callback]
 
 
 class Run:
@@ -81,8 +61,11 @@ class Run:
 
     def run(self) -> None:
         """Go on from the checkpoint if there is one; train, and leave all in order."""
-        if self.settings.checkpoint is not None and _is_there(self.settings.checkpoint):
-            load_checkpoint(self.settings.checkpoint, **self._parts())
+        path = self.settings.checkpoint
+        if path is not None and os.path.exists(file_of("checkpoint", path)):
+            load_checkpoint(path, **self._parts())
+            if self._lacks_best():
+                self._save_best()
         self.history.begin_file()
         with ExitStack() as stack:
             stack.enter_context(using_config("train", True))
@@ -126,6 +109,8 @@ class Run:
 
     # ---- an epoch -----------------------------------------------------------------
 
+    @using_config("train", True)  # anew for each epoch, whatever a callback has set
+    @using_config("enable_backprop", True)
     def _train(self) -> bool:
         """The updates of an epoch, or of what is left of it. False: interrupted."""
         settings = self.settings
@@ -135,9 +120,7 @@ class Run:
         for _ in range(self._passes_over):
             next(batches, None)
         self._passes_over = 0
-        loader: Any = settings.loader
-        total = len(loader) if hasattr(loader, "__len__") else None
-        self._progress.begin(epoch, total, self._batches)
+        self._progress.begin(epoch, length_of(settings.loader), self._batches)
         loss = self._measures.means["loss"]
         for group in groups("fit", batches, settings.accumulate):
             self._step(group, epoch)
@@ -177,16 +160,16 @@ class Run:
         if self.monitor.look(row["epoch"], value):
             if self._snapshot is not None:
                 self._snapshot.take(row["epoch"])
-            if settings.best is not None:
-                model: Any = settings.model
-                model.save_weights(settings.best)
+            self._save_best()
         if isinstance(settings.schedule, ReduceLROnPlateau):
             settings.schedule.step(value)
         elif settings.schedule is not None and not settings.per_step:
             settings.schedule.step()
         self._progress.end(row)
         for callback in settings.callbacks:
-            if callback(self.history.columns) is True:
+            answer = callback(self.history.columns)
+            # Comparing means, one gets a True of NumPy's.
+            if isinstance(answer, (bool, np.bool_)) and answer:
                 self._stop = True
         self._save()
         self.history.write_last()
@@ -238,6 +221,17 @@ class Run:
         if self.settings.checkpoint is not None:
             save_checkpoint(self.settings.checkpoint, **self._parts())
 
+    def _lacks_best(self) -> bool:
+        """Is there to be a file of a best epoch, and none there?"""
+        path = self.settings.best
+        wanted = path is not None and self.monitor.best_epoch > 0
+        return wanted and not os.path.exists(file_of("best", str(path)))
+
+    def _save_best(self) -> None:
+        if self.settings.best is not None:
+            model: Any = self.settings.model
+            model.save_weights(self.settings.best)
+
     def state_dict(self) -> dict[str, Any]:
         """The history, and how far the epoch after it has come."""
         return {
@@ -254,7 +248,7 @@ class Run:
 
         Raises:
             ValueError: The history has other columns, or the weights of the best epoch
-                are wanted and not there.
+                are wanted and not there, in it or in their file.
         """
         saved = state["history"]
         if list(saved) != list(self.history.columns):
@@ -266,6 +260,13 @@ class Run:
         self.monitor.forget()
         for epoch, value in enumerate(saved[self.monitor.name], 1):
             self.monitor.look(epoch, value)
+        now = 0 if state["batches"] else len(saved["epoch"])  # the epoch just over
+        if self._lacks_best() and self.monitor.best_epoch != now:
+            raise ValueError(
+                f"fit: expected the weights of epoch {self.monitor.best_epoch}, the "
+                f"best one by {self.monitor.name}, in {self.settings.best!r}, got no "
+                "such file; put it back, or begin anew with another checkpoint"
+            )
         if self._snapshot is not None:
             snapshot = state["snapshot"] or {"epoch": 0, "weights": {}}
             if snapshot["epoch"] != self.monitor.best_epoch:
@@ -286,13 +287,3 @@ class Run:
         # A loader without a state begins its pass anew.
         stateful = has_state(self.settings.loader)
         self._passes_over = 0 if stateful else self._batches
-
-
-def has_state(x: object) -> bool:
-    """Can ``x`` be part of a checkpoint?"""
-    return hasattr(x, "state_dict") and hasattr(x, "load_state_dict")
-
-
-def _is_there(path: serializers.Path) -> bool:
-    name = os.fsdecode(path)
-    return os.path.exists(name if name.endswith(".npz") else f"{name}.npz")

@@ -11,6 +11,7 @@ from typing import Any
 from dezero import cuda
 from dezero.core import Variable, no_grad, test_mode
 from dezero.optimizers import LBFGS, Optimizer
+from dezero.training.arguments import check_model_and_loss
 from dezero.training.batches import Batch, check_loader
 from dezero.training.measures import Measures, Metric, as_metrics, scalar
 
@@ -202,6 +203,7 @@ def evaluate(
         ValueError: There is no batch or no item, or a loss or metric has several
             elements.
     """
+    check_model_and_loss("evaluate", model, loss)
     named = as_metrics("evaluate", metrics)
     check_loader("evaluate", "loader", loader, passes=1)
     return measure("evaluate", "loader", model, loader, loss, named)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from dezero.cuda import Array
 
 class Compose:
     """One transform after the other; with none of them, x stays as it is.
+
+    Its state is that of those among them that have one, so that a checkpoint takes the
+    chain as a whole: ``save_checkpoint(path, transform=compose)``.
 
     Args:
         transforms: Callables of one argument, in the order in which they apply.
@@ -36,8 +41,59 @@ class Compose:
             x = transform(x)
         return x
 
+    def _with_state(self) -> dict[str, Any]:
+        """The transforms that have a state, by their places, as text."""
+        methods = ("state_dict", "load_state_dict")
+        return {
+            str(i): transform
+            for i, transform in enumerate(self.transforms)
+            if not isinstance(transform, type)
+            and all([hasattr(transform, name) for name in methods])
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """The states of the transforms that have one, by place: ``"0"``, ``"1"``."""
+        return {place: f.state_dict() for place, f in self._with_state().items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from where :meth:`state_dict` was.
+
+        Raises:
+            TypeError: ``state`` is no dict.
+            ValueError: It has the states of transforms at other places.
+            Exception: What a transform raises that refuses its state; all of them are
+                as before then.
+        """
+        if not isinstance(state, Mapping):
+            raise TypeError(
+                "Compose.load_state_dict: expected a dict that state_dict gave, got "
+                f"{type(state).__name__}"
+            )
+        transforms = self._with_state()
+        if set(state) != set(transforms):
+            raise ValueError(
+                "Compose.load_state_dict: expected the states of transforms at the "
+                f"places {_listed(transforms)}, got those at {_listed(state)}"
+            )
+        before = copy.deepcopy(self.state_dict())  # one may give what it goes on using
+        changed = []
+        try:
+            for place, transform in transforms.items():
+                changed.append(place)
+                transform.load_state_dict(state[place])
+        except BaseException:
+            for place in changed:
+                # What cannot be undone hides neither the error nor the other ones.
+                with contextlib.suppress(Exception):
+                    transforms[place].load_state_dict(before[place])
+            raise
+
     def __repr__(self) -> str:
         return f"Compose({self.transforms!r})"
+
+
+def _listed(places: Iterable[Any]) -> str:
+    return ", ".join(map(str, places)) or "none"
 
 
 def require_array(name: str, x: Any) -> Array:

@@ -2,6 +2,7 @@
 
 import collections
 import enum
+import http
 import json
 import math
 
@@ -162,7 +163,7 @@ OTHERS = [
 def test_what_is_not_plain_is_refused_with_its_place(x, kind):
     message = (
         r"^f: expected plain data \(None, bool, .* of these\), got {} in data"
-        r"\['a'\]\[1\]\[0\]$"
+        r"\['a'\]\[1\]\[0\](; \w+\(...\) makes it plain)?$"
     )
     with pytest.raises(TypeError, match=message.format(kind)):
         pack("f", {"data": {"a": [0, (x,)]}})
@@ -174,6 +175,26 @@ def test_what_to_do_instead_is_said():
     message = r"got Linear in x\[0\]; give an object with a state by a name of its own$"
     with pytest.raises(TypeError, match=message):
         pack("f", {"x": [Linear(2)]})
+    with pytest.raises(TypeError, match=r"the class Linear in x; write Linear\(\)$"):
+        pack("f", {"x": Linear})
+    with pytest.raises(TypeError, match="got the class int in x$"):
+        pack("f", {"x": int})
+
+
+@pytest.mark.parametrize(
+    "x, plain",
+    [
+        (collections.OrderedDict(a=1), "dict"),
+        (collections.defaultdict(int), "dict"),
+        (collections.namedtuple("Pair", "a b")(1, 2), "tuple"),
+        (http.HTTPStatus.OK, "int"),
+        (Text("k"), "str"),
+    ],
+)
+def test_relatives_of_plain_data(x, plain):
+    message = rf"got {type(x).__name__} in x; {plain}\(...\) makes it plain$"
+    with pytest.raises(TypeError, match=message):
+        pack("f", {"x": x})
 
 
 @pytest.mark.parametrize("key", [1, None, Text("k"), ("a",)])

@@ -40,6 +40,16 @@ class Own:
         self.x = state["x"]
 
 
+class Silent:
+    """An object of the user's that has no state yet."""
+
+    def state_dict(self):
+        raise OSError("mine")
+
+    def load_state_dict(self, state):
+        raise AssertionError("it cannot go back, and so must not be loaded")
+
+
 class Slots:
     __slots__ = ("x",)
 
@@ -331,3 +341,21 @@ def test_a_layer_with_a_state_of_its_own(tmp_path):
     assert other.counts == [0]
     load_checkpoint(tmp_path / "run", model=other, own=Own())
     assert other.counts == [5]
+
+
+def test_objects_that_cannot_tell_their_state_are_named(tmp_path):
+    run, silent = Run(), Silent()
+    with pytest.raises(OSError, match="mine") as caught:
+        save_checkpoint(tmp_path / "run", **run.parts(), silent=silent)
+    assert caught.value.__notes__ == [
+        "save_checkpoint: silent could not tell its state"
+    ]
+    assert not list(tmp_path.iterdir())
+    save_checkpoint(tmp_path / "run", **run.parts(), silent=Slots(1))
+    run.train(2)
+    refused(tmp_path / "run", OSError, "mine", run, silent=silent)
+    with pytest.raises(OSError, match="mine") as caught:
+        load_checkpoint(tmp_path / "run", **run.parts(), silent=silent)
+    assert caught.value.__notes__ == [
+        "load_checkpoint: silent could not tell its state"
+    ]

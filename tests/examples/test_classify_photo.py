@@ -71,6 +71,13 @@ def test_grey_of_16_bits(script, tmp_path):
     assert found[0].tolist() == [[0] * 3, [100] * 3, [255] * 3]
 
 
+def test_a_picture_of_floats_has_no_range(script, tmp_path):
+    Image.fromarray(np.ones((2, 2), np.float32)).save(tmp_path / "float.tiff")
+    with Image.open(tmp_path / "float.tiff") as file:
+        with pytest.raises(ValueError, match="floating-point .* have no usual range$"):
+            script.to_rgb(file)
+
+
 def test_transparent_pictures_lie_on_white(script, tmp_path):
     x = np.array([[[255, 0, 0, 255], [255, 0, 0, 0]]], np.uint8)
     picture = Image.fromarray(x)
@@ -158,15 +165,29 @@ def test_files_that_are_none_do_not_stop_the_others(coffee, tmp_path):
     (tmp_path / "text.jpg").write_text("no picture")
     whole = (tmp_path / "coffee.jpg").read_bytes()
     (tmp_path / "half.jpg").write_bytes(whole[: len(whole) // 2])
-    names = ("none.jpg", "text.jpg", "half.jpg", "coffee.jpg")
+    (tmp_path / "bad.ppm").write_bytes(b"P6 2y 2 255 ")  # of a width "2y"
+    Image.fromarray(np.ones((2, 2), np.float32)).save(tmp_path / "float.tiff")
+    names = ("none.jpg", "text.jpg", "half.jpg", "bad.ppm", "float.tiff", "coffee.jpg")
     result = run(*[tmp_path / name for name in names], "--top", 2)
     assert result.returncode == 1
     lines = result.stderr.splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 5
     assert lines[0].endswith("none.jpg: No such file or directory")
     assert lines[1].endswith("text.jpg: no picture that Pillow can read")
     assert re.search(r"half\.jpg: .*truncated", lines[2])
+    assert re.search(r"bad\.ppm: .*2y", lines[3])
+    assert re.search(r"float\.tiff: a picture of floating-point numbers", lines[4])
     assert len(result.stdout.strip().splitlines()) == 3 and "espresso" in result.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere")
+def test_a_name_that_is_no_text(weights, tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"\xff.png")
+    with open(path, "wb") as file:
+        Image.new("RGB", (4, 4), RED).save(file, "png")
+    result = run(os.fsdecode(path), "--top", 1, PYTHONUTF8="1")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[1].endswith("?.png")
 
 
 def hidden(tmp_path, *packages):

@@ -24,3 +24,5 @@ def test_bounds():
         as_number("f", "x", np.nan, low=0)
     with pytest.raises(ValueError, match=r"f: expected x > 0, got 0"):
         as_number("f", "x", 0, above=0)
+    with pytest.raises(ValueError, match=r"f: expected x within .* of 1319 bits$"):
+        as_number("f", "x", 10**400 // 1234)

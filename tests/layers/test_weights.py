@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dezero.layers as L
+from dezero.checkpoints import save_checkpoint
 from dezero.core import Parameter
 from dezero.layers import Layer
 from dezero.models import Sequential
@@ -145,6 +146,17 @@ def test_a_parameter_may_have_any_name(tmp_path):
     net.save_weights(tmp_path / "w")
     net.load_weights(tmp_path / "w")
     assert list(load_npz(tmp_path / "w")) == ["file", "allow_pickle"]
+
+
+def test_a_checkpoint_in_the_place_of_weights(tmp_path):
+    net = Net()
+    save_checkpoint(tmp_path / "run", net=net)
+    message = (
+        r"^Net.load_weights: expected a file that save_weights wrote, got the "
+        r"checkpoint '.*run'; dz.load_checkpoint\(path, strict=False, name=model\) br"
+    )
+    with pytest.raises(ValueError, match=message):
+        net.load_weights(tmp_path / "run", strict=False)
 
 
 def test_there_is_no_file(tmp_path):
@@ -333,3 +345,55 @@ def test_safetensors_is_an_extra(tmp_path, monkeypatch):
     with pytest.raises(ImportError, match=r"pip install dezero\[safetensors\]"):
         layer.load_weights(tmp_path / "w.safetensors")
     layer.save_weights(tmp_path / "w")  # .npz goes without
+
+
+# ---- numbers that do not fit -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "saved, into",
+    [
+        (np.array([1e300]), np.float32),
+        (np.array([-7e4, np.inf], np.float32), np.float16),
+        (np.array([2**31]), np.int32),
+        (np.array([200, 1], np.uint8), np.int8),
+        (np.array([70000]), np.float16),
+    ],
+)
+@pytest.mark.parametrize("strict", [True, False])
+def test_numbers_that_would_become_others_are_not_loaded(saved, into, strict):
+    layer = Layer()
+    layer.p = Parameter(np.ones(saved.shape, into))
+    layer.q = Parameter(np.ones(1))
+    message = (
+        r"^Layer.load_state_dict: .* got others; out of the range of the numbers here: "
+        rf"p \(expected {layer.p.dtype}, got {saved.dtype}\)$"
+    )
+    with pytest.raises(ValueError, match=message):
+        layer.load_state_dict({"p": saved, "q": np.zeros(1)}, strict)
+    assert layer.p.data.tolist() == [1] * saved.size and layer.q.data == 1
+
+
+@pytest.mark.parametrize(
+    "saved, into",
+    [
+        (np.array([np.inf, -np.inf, np.nan]), np.float16),
+        (np.array([], np.float64), np.float32),
+        (np.array(3.4e38), np.float32),
+        (np.array([-128, 127]), np.int8),
+        (np.array([2**63 - 1, -(2**63)]), np.float32),
+        (np.array([True]), np.int8),
+    ],
+)
+def test_numbers_that_fit(saved, into):
+    layer = Layer()
+    layer.p = Parameter(np.ones(saved.shape, into))
+    layer.load_state_dict({"p": saved})
+    assert layer.p.dtype == into
+    np.testing.assert_array_equal(layer.p.data, saved.astype(into))
+
+
+def test_names_that_are_no_text():
+    with pytest.raises(ValueError, match="missing: s; unexpected: 1, None$"):
+        Scale().load_state_dict({1: np.ones(3), None: None})
+    assert Scale().load_state_dict({1: np.ones(3)}, False) == (["s"], [1])

@@ -1,5 +1,6 @@
 """EfficientNet-Lite0: its shape, its gradients, and the published weights at work."""
 
+import pathlib
 import sys
 import types
 
@@ -294,6 +295,30 @@ def test_preprocess_cuts_out_the_middle(shape):
     assert abs(found[1, -1, -1] - min(255, (left + 223) / 2)) <= 1
 
 
+def test_preprocess_of_floats():
+    x = preprocess(RGB.astype(np.float64) * 1.2 - 20, None)  # as cubic resizing may
+    assert x.min() < -1 and x.max() > 1
+    black = np.zeros((4, 4, 3))
+    assert np.all(preprocess(black, None) == -127 / 128)
+    black[0, 0] = 1  # whole numbers: nearly black, and not white
+    assert preprocess(black, None).max() == -126 / 128
+
+
+def test_preprocess_of_pictures_of_many_bits():
+    Image = pytest.importorskip("PIL.Image", reason="Pillow is an optional package")
+    deep = Image.fromarray(RGB[:, :, 0] * np.uint16(257))
+    for picture in deep, deep.convert("I"), deep.convert("F"):
+        message = "preprocess: expected values from 0 to 255, got some from .* to 6"
+        with pytest.raises(ValueError, match=message):
+            preprocess(picture)
+    x = preprocess(Image.fromarray(RGB[:, :, 0].astype(np.float32)), None)
+    np.testing.assert_array_equal(x[0], (RGB[:, :, 0] - np.float32(127)) / 128)
+    with pytest.raises(
+        ValueError, match="expected a picture with pixels, got one with"
+    ):
+        preprocess(Image.new("RGB", (0, 5)))
+
+
 def test_preprocess_of_a_strip_needs_no_room():
     pytest.importorskip("PIL.Image", reason="Pillow is an optional package")
     assert preprocess(np.zeros((1, 50_000, 3), np.uint8)).shape == (3, 224, 224)
@@ -308,7 +333,30 @@ def test_preprocess_leaves_its_input_alone():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("cat.jpg",), TypeError, "preprocess: expected a PIL image, got str"),
+        (
+            ("cat.jpg",),
+            TypeError,
+            "preprocess: expected a PIL image, got str; PIL.Image.open reads a file$",
+        ),
+        (
+            (pathlib.Path("a"),),
+            TypeError,
+            "got PosixPath; PIL.Image.open reads|Windows",
+        ),
+        ((None,), TypeError, "preprocess: expected a PIL image, got NoneType$"),
+        ((RGB > 9,), TypeError, "expected integers or floats, got dtype bool$"),
+        ((RGB * 1j,), TypeError, "expected integers or floats, got dtype complex128$"),
+        ((RGB.astype(object),), TypeError, "integers or floats, got dtype object$"),
+        ((RGB[:0],), ValueError, "preprocess: expected a picture with pixels, got one"),
+        ((RGB * np.uint16(257),), ValueError, "from 0 to 255, got some from 257 to 65"),
+        ((RGB.astype(int) - 9, None), ValueError, "255, got some from -8 to 245$"),
+        ((RGB * np.nan,), ValueError, "from 0 to 255, got some from nan to nan$"),
+        ((RGB * np.inf, None), ValueError, "from 0 to 255, got some from"),
+        (
+            (RGB / 255,),
+            ValueError,
+            "from 0.00392157 to 0.996078; if they go from 0 to 1, multiply by 255$",
+        ),
         ((RGB[0],), ValueError, r"preprocess: expected .* \(H, W, 3\), got \(7, 3\)"),
         ((RGB, 0), ValueError, "preprocess: expected size .* got 0"),
         ((RGB, None, np.uint8), TypeError, "preprocess: expected a floating dtype"),

@@ -234,7 +234,15 @@ def test_errors(make):
         (([[[1]]], 3), {}, ValueError, r"prompt_ids .* got shape \(1, 1, 1\)"),
         (([1.0], 3), {}, TypeError, "integers as prompt_ids, got dtype float64"),
         (([True], 3), {}, TypeError, "integers as prompt_ids, got dtype bool"),
-        (("ab", 3), {}, ValueError, r"prompt_ids of shape .* got shape \(\)"),
+        (
+            ("ab", 3),
+            {},
+            TypeError,
+            r"as prompt_ids, got str; encode\(\) of the text th",
+        ),
+        ((b"ab", 3), {}, TypeError, "integers as prompt_ids, got bytes; encode"),
+        ((["a", "b"], 3), {}, TypeError, "integers as prompt_ids, got dtype <U1"),
+        (([2**70], 3), {}, TypeError, "integers as prompt_ids, got dtype object"),
         (([1, 7], 3), {}, IndexError, r"prompt_ids in \[0, 7\), got 7"),
         (([1, -1], 3), {}, IndexError, r"prompt_ids in \[0, 7\), got -1"),
         (([1], -1), {}, ValueError, "length >= 0, got -1"),
@@ -275,6 +283,30 @@ def test_a_model_of_ones_own():
     np.testing.assert_array_equal(ids, [3, 2, 3, 0, 1, 2, 3])
     with pytest.raises(TypeError, match="LanguageModel: expected a method follow"):
         LanguageModel(3).follow(ids, None)
+
+
+@pytest.mark.parametrize(
+    "shape", [(4,), (1, 3), (1, 2, 4)], ids=["of no rows", "too few", "of all ids"]
+)
+def test_scores_of_another_shape(shape):
+    class Odd(LanguageModel):
+        def follow(self, ids, memory):
+            return np.zeros(shape), None
+
+    message = r"^Odd.generate: expected scores of shape \(N, 4\), got shape \("
+    with pytest.raises(ValueError, match=message):
+        Odd(4).generate([1, 2], 1)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])
+@pytest.mark.parametrize("top_k", [None, 1, 3])
+def test_scores_that_are_integers_in_a_plain_array(dtype, top_k):
+    class Sure(LanguageModel):
+        def follow(self, ids, memory):
+            return np.array([[0, 1, 0]], dtype), None
+
+    ids = Sure(3).generate([0], 20, temperature=0.01, top_k=top_k, seed=0)
+    assert ids[1:].tolist() == [1] * 20
 
 
 # ---- learning ----------------------------------------------------------------------

@@ -283,6 +283,13 @@ def test_the_zip_format_is_named(tmp_path):
         read_torch_file(path)
 
 
+def test_arrays_of_numpy_are_named(tmp_path):
+    np.savez(tmp_path / "w.npz", W=np.ones(2))
+    message = r"w\.npz', with arrays in the format \.npz; load_weights reads weights$"
+    with pytest.raises(ValueError, match=message):
+        read_torch_file(tmp_path / "w.npz")
+
+
 def test_other_formats(refused):
     refused(b"", "another beginning, b''")
     refused(b"\x93NUMPY\x01\x00", "another beginning")

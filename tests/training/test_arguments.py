@@ -10,7 +10,7 @@ import dezero.functions as F
 import dezero.layers as L
 from dezero import DataLoader
 from dezero.core import Parameter, Variable
-from dezero.datasets import Spiral, TensorDataset
+from dezero.datasets import ConcatDataset, Spiral, Subset, TensorDataset
 from dezero.optimizers import LBFGS, SGD, Adam, ReduceLROnPlateau, StepLR
 from dezero.training import evaluate
 
@@ -63,6 +63,18 @@ BEFORE = [  # found before the first step
     (lambda: fit(clip_norm=0), ValueError, "clip_norm above 0, got 0"),
     (lambda: fit(clip_norm=np.nan), ValueError, "clip_norm above 0, got nan"),
     (lambda: fit(clip_norm="1"), TypeError, "clip_norm to be a number, got str"),
+    (lambda: fit(clip_norm=1j), TypeError, "clip_norm to be a number, got complex"),
+    (lambda: fit(clip_norm=np.complex64(1)), TypeError, "a number, got complex64"),
+    (lambda: fit(clip_norm=10**400), ValueError, "a finite clip_norm above 0, got 100"),
+    (lambda: fit(clip_norm=np.inf), ValueError, "a finite clip_norm above 0, got inf"),
+    (lambda: fit(check_finite="no"), TypeError, "check_finite to be True or .* str$"),
+    (lambda: fit(progress="bar"), TypeError, "progress to be True or False, got str$"),
+    (lambda: fit(progress=2), TypeError, "progress to be True or False, got int$"),
+    (
+        lambda: fit(restore_best="best.npz"),
+        TypeError,
+        "restore_best to be True or False, got str; best= names a file$",
+    ),
     # loaders
     (
         lambda: fit(loader=3),
@@ -72,6 +84,24 @@ BEFORE = [  # found before the first step
     (lambda: fit(loader="abc"), TypeError, "list of batches, got str"),
     (lambda: fit(loader={"x": X, "t": T}), TypeError, "list of batches, got dict"),
     (lambda: fit(loader=Spiral()), TypeError, r"got the dataset Spiral; write DataLo"),
+    (lambda: fit(loader=Spiral), TypeError, "a list of batches, got the class Spiral$"),
+    (lambda: fit(loader=DataLoader), TypeError, "got the class DataLoader$"),
+    (lambda: fit(loader=list), TypeError, "got the class list$"),
+    (
+        lambda: fit(loader=TensorDataset(X, T)),
+        TypeError,
+        "dataset TensorDataset; write",
+    ),
+    (
+        lambda: fit(validation=Subset(TensorDataset(X, T), [1])),
+        TypeError,
+        r"validation to be .* dataset Subset; write DataLoader\(Subset\(...\), batch_",
+    ),
+    (
+        lambda: fit(loader=ConcatDataset([TensorDataset(X, T)])),
+        TypeError,
+        "got the dataset ConcatDataset; write",
+    ),
     (lambda: fit(loader=(X, T)), TypeError, r"tuple of arrays; write \[\(x, t\)\]"),
     (lambda: fit(loader=X), TypeError, r"got an array; write \[\(x, t\)\] for one"),
     (lambda: fit(loader=Variable(X)), TypeError, "list of batches, got Variable"),
@@ -202,6 +232,11 @@ AFTER = [  # found where it happens
     (lambda: fit(loader=[{"x": X, "y": T}]), TypeError, "with the keys 'x', 'y'"),
     (lambda: fit(loader=[{"t": T}]), TypeError, "dict with the keys 't'"),
     (
+        lambda: fit(loader=[{0: X, "t": T}]),
+        TypeError,
+        "dicts of inputs by name, got the key 0$",
+    ),
+    (
         lambda: fit(loader=[(X[0], 2)]),
         ValueError,
         "one row per item, got a single numb",
@@ -235,6 +270,21 @@ AFTER = [  # found where it happens
         lambda: fit(metrics={"m": lambda y, t: "good"}),
         TypeError,
         "the metric 'm' to give a number, got str",
+    ),
+    (
+        lambda: fit(metrics={"m": lambda y, t: np.array("a")}),
+        TypeError,
+        "the metric 'm' to give a number, got one of dtype <U1$",
+    ),
+    (
+        lambda: fit(metrics={"m": lambda y, t: np.complex64(1)}),
+        TypeError,
+        "the metric 'm' to give a number, got one of dtype complex64$",
+    ),
+    (
+        lambda: fit(metrics={"m": lambda y, t: np.array(None)}),
+        TypeError,
+        "the metric 'm' to give a number, got one of dtype object$",
     ),
     (
         lambda: fit(metrics={"m": lambda y, t: y}),
@@ -283,6 +333,83 @@ def test_files_are_looked_at_before_training(tmp_path, name):
     assert calls == []
 
 
+class Unknown:
+    """A loader that has ``__len__`` and knows no length, as some of PyTorch's."""
+
+    def __iter__(self):
+        return iter([(X, T), (X, T)])
+
+    def __len__(self):
+        raise TypeError("of unknown length")
+
+
+def test_a_loader_whose_length_is_not_known():
+    assert len(fit(loader=Unknown(), epochs=2)["loss"]) == 2
+    assert evaluate(linear(), Unknown(), MSE)["loss"] > 0
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        ((X, X), T),
+        ({"a": None, "b": X}, T),
+        (X[:, None], {"a": (None, np.array(3)), "b": T}),  # rows of what has an axis
+        ((X, X), {"a": {"b": T}}),
+        (X, [2.0] * 6),
+    ],
+)
+def test_rows_of_nested_batches(batch):
+    def fake(y, t):
+        return F.sum(y)
+
+    def model(x):
+        return F.sum(w)
+
+    w = Parameter(np.ones(2))
+    loader = [batch, (X[:2], T[:2])]  # a loss of 2 for all 8 items
+    found = {"rows": lambda y, t: 6.0 if t is batch[1] else 2.0}
+    optimizer = SGD(lr=0.0).setup([w])
+    history = fit(model, loader, fake, optimizer, metrics=found)
+    assert history["loss"] == [2.0] and history["rows"] == [(6 * 6 + 2 * 2) / 8]
+
+
+def test_a_folder_in_the_place_of_the_file_of_arrays(tmp_path):
+    (tmp_path / "run.npz").mkdir()
+    for name in "best", "checkpoint":
+        with pytest.raises(IsADirectoryError, match=rf"{name} to be a .*run\.npz'$"):
+            fit(**{name: tmp_path / "run"})
+    fit(csv=tmp_path / "run")  # whose name stays as it is
+
+
+@pytest.mark.parametrize(
+    "first, second, paths",
+    [
+        ("best", "checkpoint", ("run", "run.npz")),
+        ("best", "checkpoint", ("run", "link/run")),
+        ("best", "csv", ("run.safetensors", "run.safetensors")),
+        ("checkpoint", "csv", ("run", "run.npz")),
+        ("checkpoint", "csv", ("run.safetensors", "run.safetensors.npz")),
+    ],
+)
+def test_files_that_would_replace_each_other(tmp_path, first, second, paths):
+    (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
+    message = f"^fit: expected {first} and {second} to be two files, got .* for both$"
+    with pytest.raises(ValueError, match=message):
+        fit(**{first: tmp_path / paths[0], second: tmp_path / paths[1]})
+
+
+def test_files_whose_names_differ_in_the_end(tmp_path):
+    history = fit(
+        best=tmp_path / "run.safetensors",
+        checkpoint=tmp_path / "run.safetensors.csv",
+        csv=tmp_path / "run",
+        epochs=1,
+    )
+    assert history["epoch"] == [1]
+    names = {"run", "run.safetensors", "run.safetensors.csv.npz"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+
+
 def test_a_folder_for_events_that_is_a_file(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError, match="log_dir to be a folder, got the fi"):
@@ -293,6 +420,8 @@ def test_a_format_whose_package_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="safetensors for best=.*pip install safet"):
         fit(best=tmp_path / "best.safetensors")
+    fit(checkpoint=tmp_path / "run.safetensors")  # an .npz file all the same
+    assert (tmp_path / "run.safetensors.npz").exists()
 
 
 def test_a_refusal_leaves_everything_as_it_was(tmp_path):
@@ -326,6 +455,14 @@ def test_a_refusal_leaves_everything_as_it_was(tmp_path):
             "evaluate: expected loader to give bat",
         ),
         ((linear(), [(X, T)], MSE, 3), TypeError, "evaluate: expected metrics to be a"),
+        (
+            (L.Linear, [(X, T)], MSE),
+            TypeError,
+            r"evaluate: expected model .* got the class Linear; write Linear\(\)$",
+        ),
+        ((None, [(X, T)], MSE), TypeError, "evaluate: .* function of x, got NoneType$"),
+        ((linear(), [(X, T)], "mse"), TypeError, r"evaluate: .* \(y, t\), got str$"),
+        ((linear(), [(X, T)], F.Sin), TypeError, r"\(y, t\), got the class Sin$"),
         ((linear(), [3], MSE), TypeError, r"evaluate: expected batches \(x, t\)"),
     ],
 )

@@ -144,6 +144,31 @@ def test_validation_is_in_test_mode_and_without_a_graph():
     assert seen == [(11, True, True), (11, True, True), (22, False, False)]
 
 
+def test_a_callback_that_leaves_the_switches_otherwise():
+    seen = []
+
+    def switch(history):
+        Config.train = Config.enable_backprop = False
+
+    def loss(y, t):
+        seen.append((Config.train, Config.enable_backprop))
+        return F.mean_squared_error(y, t)
+
+    fit(linear(), batches(22), loss, SGD(), epochs=2, callbacks=[switch])
+    assert seen == [(True, True)] * 2
+    assert (Config.train, Config.enable_backprop) == (True, True)
+
+
+@pytest.mark.parametrize("answer, epochs", [(True, 1), (np.True_, 1), (np.False_, 3)])
+def test_an_answer_that_ends_the_training(answer, epochs):
+    options = {"epochs": 3, "callbacks": [lambda history: answer]}
+    history = fit(linear(), batches(22), F.mean_squared_error, SGD(), **options)
+    assert len(history["epoch"]) == epochs
+    options["callbacks"] = None
+    history = fit(linear(), batches(22), F.mean_squared_error, SGD(), **options)
+    assert len(history["epoch"]) == 3
+
+
 def test_config_is_restored():
     def failing(y, t):
         raise LookupError

@@ -16,7 +16,8 @@ class OnDevice:
     fetched = 0
 
     def __init__(self, value, dtype=np.float32):
-        self.value, self.dtype, self.shape, self.size = value, dtype, (1,), 1
+        self.value, self.dtype = value, np.dtype(dtype)
+        self.shape, self.size = (1,), 1
 
     def reshape(self, shape):
         assert shape == ()

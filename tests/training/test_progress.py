@@ -128,3 +128,24 @@ def test_the_real_tqdm(monkeypatch):
     text = without_times(stream.getvalue())
     assert "epoch 1/2:" in text and LINE.format(1) in text
     assert text.endswith("\r" + LINE.format(2))  # the bar has left its place
+
+
+class Gone(io.StringIO):
+    """A stream whose reader has gone."""
+
+    def write(self, text):
+        raise BrokenPipeError
+
+
+def closed():
+    stream = io.StringIO()
+    stream.close()
+    stream.isatty = lambda: False
+    return stream
+
+
+@pytest.mark.parametrize("make", [lambda: None, Gone, closed])
+def test_training_goes_on_where_nobody_reads(monkeypatch, capsys, make):
+    monkeypatch.setattr(progress, "sys", types.SimpleNamespace(stderr=make()))
+    assert train(**OPTIONS)["epoch"] == [1, 2]
+    assert capsys.readouterr().out == ""

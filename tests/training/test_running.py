@@ -272,3 +272,58 @@ print(history["epoch"], len(model.W))
     )
     assert (run.returncode, run.stdout) == (0, "[] 2\n"), run.stderr
     assert run.stderr == "interrupted in epoch 1, after batch 3\n"
+
+
+# ---- the file of the best epoch ----------------------------------------------------
+
+
+def falling(y, t):
+    """A metric that is best in the first epoch."""
+    falling.calls += 1
+    return 1 / falling.calls
+
+
+falling.calls = 0
+
+
+@pytest.mark.parametrize("metrics, mode", [({"m": falling}, "max"), ([], None)])
+def test_a_file_of_the_best_epoch_that_is_gone(tmp_path, metrics, mode):
+    x, t = np.ones((4, 1)), np.ones((4, 1))
+
+    def go(epochs):
+        np.random.seed(0)
+        model = L.Linear(1, dtype=np.float64, in_size=1)
+        fit(
+            model,
+            [(x, t)],
+            F.mean_squared_error,
+            SGD(lr=0.01),
+            epochs=epochs,
+            metrics=metrics,
+            monitor="m" if metrics else None,
+            mode=mode,
+            best=tmp_path / "best",
+            checkpoint=tmp_path / "run",
+        )
+        return model
+
+    first = go(1).W.data.copy()
+    kept = (tmp_path / "best.npz").read_bytes()
+    os.remove(tmp_path / "best.npz")
+    go(1)  # the best epoch is the one just over: the weights are there
+    assert (tmp_path / "best.npz").read_bytes() == kept
+    go(3)
+    os.remove(tmp_path / "best.npz")
+    if not metrics:  # every epoch was better
+        np.testing.assert_array_equal(go(3).W.data, go(3).W.data)
+        assert (tmp_path / "best.npz").exists()
+        return
+    message = (
+        r"^fit: expected the weights of epoch 1, the best one by m, in '.*best', got "
+        r"no such file; put it back, or begin anew with another checkpoint"
+    )
+    with pytest.raises(ValueError, match=message):
+        go(5)
+    (tmp_path / "best.npz").write_bytes(kept)
+    assert not np.array_equal(go(5).W.data, first)
+    assert (tmp_path / "best.npz").read_bytes() == kept

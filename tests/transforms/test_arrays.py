@@ -1,11 +1,22 @@
 """Transforms of arrays."""
 
+import copy
 import pickle
 
 import numpy as np
 import pytest
 
-from dezero.transforms import AsType, Compose, Flatten, Normalize, ToFloat, ToInt
+from dezero.checkpoints import load_checkpoint, save_checkpoint
+from dezero.transforms import (
+    AsType,
+    Compose,
+    Flatten,
+    Normalize,
+    RandomCrop,
+    RandomVerticalFlip,
+    ToFloat,
+    ToInt,
+)
 
 X = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
 
@@ -20,6 +31,69 @@ def test_compose():
     both = pickle.loads(pickle.dumps(Compose([Flatten(), ToFloat()])))
     assert both(X).shape == (12,)
     assert repr(Compose([])) == "Compose([])"
+
+
+class Counter:
+    """A transform of the user's with a state, in which "bad" is refused too late."""
+
+    def __init__(self):
+        self.state = {"n": [0]}
+
+    def __call__(self, x):
+        self.state["n"][0] += 1
+        return x
+
+    def state_dict(self):
+        return self.state
+
+    def load_state_dict(self, state):
+        self.state["n"][:] = state["n"]
+        if state["n"] == ["bad"]:
+            raise KeyError("bad")
+
+
+def chain(seed=0, counter=None):
+    inner = Compose([RandomVerticalFlip(seed=seed + 1), ToFloat()])
+    counter = Counter() if counter is None else counter
+    return Compose([ToFloat(), RandomCrop(1, seed=seed), abs, inner, counter, Counter])
+
+
+def draw(f, n=20):
+    f = Compose(f.transforms[:-1])  # without the class at the end
+    return [f(X).tolist() for _ in range(n)]
+
+
+def test_compose_has_the_states_of_its_transforms():
+    f, g = chain(), chain(5)
+    draw(f, 3)
+    state = copy.deepcopy(f.state_dict())
+    assert list(state) == ["1", "3", "4"] and list(state["3"]) == ["0"]
+    assert state["4"] == {"n": [3]}
+    g.load_state_dict(state)
+    assert draw(g) == draw(f)
+    assert Compose([Flatten(), ToInt(), lambda x: x]).state_dict() == {}
+    Compose().load_state_dict({})
+
+
+def test_compose_in_a_checkpoint(tmp_path):
+    f, g = chain(), chain(5)
+    draw(f, 3)
+    save_checkpoint(tmp_path / "run", transform=f)
+    load_checkpoint(tmp_path / "run", transform=g)
+    assert draw(g) == draw(f)
+
+
+@pytest.mark.parametrize("place, wrong", [("3", {"0": {}}), ("4", {"n": ["bad"]})])
+def test_compose_loads_all_states_or_none(place, wrong):
+    f, g = chain(), chain()
+    draw(f, 3)
+    state = copy.deepcopy(chain(5).state_dict()) | {place: wrong}
+    with pytest.raises((ValueError, KeyError), match="with a seed, got one|bad"):
+        f.load_state_dict(state)
+    draw(g, 3)
+    if place == "4":  # which had taken in what is wrong before it failed
+        assert f.transforms[4].state == {"n": [3]}
+    assert draw(f) == draw(g)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -61,6 +135,22 @@ def test_types():
 
 
 ERRORS = [
+    (
+        lambda: Compose().load_state_dict([]),
+        TypeError,
+        r"^Compose.load_state_dict: expected a dict that state_dict gave, got list$",
+    ),
+    (
+        lambda: chain().load_state_dict({"1": {}, "2": {}}),
+        ValueError,
+        r"^Compose.load_state_dict: expected the states of transforms at the places "
+        r"1, 3, 4, got those at 1, 2$",
+    ),
+    (
+        lambda: Compose().load_state_dict({"0": {}}),
+        ValueError,
+        "at the places none, got those at 0$",
+    ),
     (lambda: Compose([1]), TypeError, "Compose: expected .* called, got int"),
     (lambda: Normalize()([1, 2]), TypeError, "Normalize: expected an array, got list$"),
     (lambda: Normalize(0, 0), ValueError, "Normalize: expected std other than zero"),
