@@ -7,10 +7,23 @@ from typing import Any
 
 # Where each name is made. Imported on first use: matplotlib takes a while.
 _NAMES: dict[str, str] = {
+    "GradientRecorder": "flow",
+    "LivePlot": "live",
+    "attention_weights": "attention",
     "backward_player": "player",
     "draw_graph": "graphs",
     "draw_model": "graphs",
     "get_dot": "graphs",
+    "plot_attention": "attention",
+    "plot_confusion": "confusion",
+    "plot_decision_boundary": "boundaries",
+    "plot_feature_maps": "filters",
+    "plot_filters": "filters",
+    "plot_gradient_flow": "flow",
+    "plot_history": "history",
+    "plot_images": "images",
+    "plot_loss_landscape": "landscape",
+    "sparkline": "sparklines",
 }
 
 
