@@ -7,7 +7,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALLED_BY := setup.cfg pyproject.toml
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench mutants clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-demo
@@ -29,6 +29,10 @@ format: .venv/installed-dev
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/mlp.py
+
+# Which changes of the code would no test notice? Hours; see the top of the script.
+mutants: .venv/installed-mutants
+	$(BIN)/python tools/mutants.py
 
 clean:
 	rm -rf .venv build dist dezero.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,4 +1,4 @@
-"""Hypothesis profiles: HYPOTHESIS_PROFILE=dev, ci or deep; ci where CI=true is set."""
+"""Hypothesis profiles by HYPOTHESIS_PROFILE; without, ci where CI=true, else dev."""
 
 import os
 
@@ -11,6 +11,7 @@ from dezero import cuda
 common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("dev", max_examples=20, **common)
+settings.register_profile("quick", max_examples=20, derandomize=True, **common)
 settings.register_profile("ci", max_examples=100, derandomize=True, **common)
 settings.register_profile("deep", max_examples=1000, **common)
 
