@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,15 @@ def benchmarks():
     """The scripts as modules; they import each other as neighbours."""
     names = ["_compare", "handwritten", "overhead", "mlp", "import_time"]
     names += ["_derivatives", "_tables", "_trajectories", "against_torch"]
+    names += ["_loss_tasks", "_loss_tasks_early", "_loss_tasks_late"]
+    names += [
+        "_loss_tasks_sixth",
+        "_loss_tasks_judged",
+        "_loss_training",
+        "_loss_faults",
+        "_loss_rules",
+    ]
+    names += ["loss_curves"]
     before = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
@@ -303,3 +313,98 @@ def test_the_comparison_says_how_to_get_torch(benchmarks, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         benchmarks["against_torch"].main()
     assert "pip install 'dezero[peers]'" in capsys.readouterr().err
+
+
+# ---- loss curves -----------------------------------------------------------------
+
+
+def test_loss_curves_are_recorded_and_judged(benchmarks, monkeypatch, tmp_path, capsys):
+    module = benchmarks["loss_curves"]
+    kinds = ("flat", "sudden rise", "nan")
+    arrays = module.record(benchmarks["_loss_tasks_early"].TUNING[:1], 7, 2, kinds)
+    assert arrays["kind"].tolist() == [kind for kind in kinds for _ in range(2)]
+    assert set(arrays["task"]) == {"blobs"} and np.isnan(arrays["expected"]).all()
+    assert arrays["length"].sum(axis=0).tolist() == [
+        len(arrays["loss"]),
+        len(arrays["validation"]),
+    ]
+    path = tmp_path / "curves.npz"
+    np.savez_compressed(path, **arrays)
+    monkeypatch.setattr(sys, "argv", ["loss_curves.py", "judge", str(path)])
+    module.main()
+    out = capsys.readouterr().out
+    assert "flat: 2 count, 0 replaced" in out
+    assert "flat from the start: flat from the start 2" in out
+
+
+def test_what_is_judged_was_not_used_to_tune(benchmarks):
+    sets = dict(benchmarks["loss_curves"].SETS)
+    tasks, first = sets.pop("judged")
+    for others, other_first in sets.values():
+        assert not {task.name for task in tasks} & {task.name for task in others}
+        assert not {task.draw for task in tasks} & {task.draw for task in others}
+        assert abs(first - other_first) >= 50_000
+
+
+def measured(true, unseen=None, off=0.0, **attributes):
+    """A training of 60 steps that was measured at each."""
+    steps = np.arange(61)
+    true = np.array([true(i) for i in steps], dtype=float)
+    unseen = true if unseen is None else np.array([unseen(i) for i in steps])
+    losses = true[:60] + off * (-1) ** steps[:60]
+    values = {"form": "step", "period": 1, "total": 60, "event_step": 30}
+    values |= {"batch_size": 10, "x": np.zeros(100), "batch_losses": losses}
+    values |= {"true": true, "unseen": unseen, "measured": steps}
+    return SimpleNamespace(**values | attributes)
+
+
+def falls(i):
+    return 2 * 0.9**i
+
+
+@pytest.mark.parametrize(
+    ("kind", "run", "objection"),
+    [
+        ("healthy", measured(falls), ""),
+        ("healthy", measured(lambda i: falls(i) + (i == 9)), "loses what it"),
+        ("healthy", measured(falls, lambda i: falls(i) + 0.01 * i), "overfits"),
+        ("healthy", measured(lambda i: 0.4 * falls(i)), "learns too little"),
+        ("healthy", measured(lambda i: 0.3 + 0.85 * falls(i)), "stays behind"),
+        ("healthy", measured(falls, off=3.0), "too noisy"),
+        ("flat", measured(lambda i: 2.0), ""),
+        ("flat", measured(falls), "falls"),
+        ("sudden_rise", measured(lambda i: falls(i) + 1.5 * (i > 30)), ""),
+        ("sudden_rise", measured(lambda i: falls(i) + 0.5 * (i > 30)), "does not rise"),
+        ("sudden_rise", measured(lambda i: 2 + 2 * (i > 30)), "had not learned"),
+        ("sudden_rise", measured(lambda i: np.inf if i > 50 else falls(i)), "finite"),
+        (
+            "sudden_rise",
+            measured(lambda i: falls(i) + 1.5 * (i > 30), off=1.0),
+            "does not rise",
+        ),
+        ("sudden_rise", measured(lambda i: 2 + 5 * (i > 0), event_step=0), ""),
+        ("saw_tooth", measured(lambda i: falls(i) + i % 10), ""),
+        ("saw_tooth", measured(falls, off=1.0, batch_size=20), "no teeth"),
+        ("saw_tooth", measured(lambda i: 99 * (i == 0) + i % 10), "low teeth"),
+        ("plateau", measured(lambda i: 1 + falls(i) / 2), ""),
+        ("plateau", measured(falls), "reaches what is expected"),
+        ("plateau", measured(lambda i: 2 - 0.01 * i), "still falls"),
+        ("overfit", measured(falls, lambda i: abs(i - 20) / 20 + 1), ""),
+        ("overfit", measured(falls), "does not rise"),
+        ("overfit", measured(falls, lambda i: 1 + i), "never falls"),
+        ("overfit", measured(*[lambda i: abs(i - 20) + 40] * 2), "not of the training"),
+        ("nan", measured(lambda i: np.nan if i > 50 else 1.0), ""),
+        ("nan", measured(falls), "stays finite"),
+    ],
+)
+def test_what_counts_as_an_example_of_a_kind(benchmarks, kind, run, objection):
+    twin = measured(falls)
+    others = {"healthy": ([twin, twin], twin), "plateau": (twin, twin), "overfit": ()}
+    rule = getattr(benchmarks["_loss_rules"], kind)
+    found = rule(run, *others.get(kind, (twin,)))
+    assert objection in found and bool(objection) == bool(found)
+
+
+def test_teeth_that_the_twin_has_too_are_not_of_the_fault(benchmarks):
+    run = measured(lambda i: falls(i) + i % 10)
+    assert benchmarks["_loss_rules"].saw_tooth(run, run) == "teeth without the fault"

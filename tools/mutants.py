@@ -37,13 +37,10 @@ pytest_add_cli_args_test_selection =
     tests/autodiff
     tests/regressions
 """
-# A function of ours calls others. Deeper than this below a test it is not looked at:
-# that test belongs to another function, and a failure there would not say which.
 FAMILIES = """
 [mutmut]
 source_paths = dezero
 only_mutate = dezero/functions/*.py
-max_stack_depth = 12
 pytest_add_cli_args_test_selection =
     tests/functions
     tests/test_functions_conv.py
