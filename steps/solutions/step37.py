@@ -1,0 +1,63 @@
+"""
+Solutions to step 37: one node for many numbers
+===============================================
+"""
+
+# %%
+# Exercise 1
+# ----------
+# Which elements of ``x.grad`` are not zero for the seed ``[0, 0, 1, 0]``? Only the
+# third: the seed picks row 2 of the table, and that row has one entry. It is the slope
+# of the bell at 1, ``-2 exp(-1)``.
+import numpy as np
+
+import dezero as dz
+import dezero.functions as F
+
+few = np.array([-1.0, 0.5, 1.0, 2.0])
+x = dz.Variable(few)
+F.exp(-x * x).backward(grad=np.array([0.0, 0.0, 1.0, 0.0]))
+print("gradient:", x.grad.data.round(4))
+assert np.flatnonzero(x.grad.data).tolist() == [2]
+assert np.isclose(x.grad.data[2], -2 * np.exp(-1))
+
+# %%
+# Exercise 2
+# ----------
+# A Function ``Cube``, and its gradient for a seed of ones against the diagonal of the
+# table.
+
+
+class Cube(dz.Function):
+    def forward(self, x):
+        return x**3
+
+    def backward(self, gy):
+        return gy * 3 * self.inputs[0] ** 2
+
+
+def jacobian_by_differences(f, x, h=1e-6):
+    columns = []
+    for j in range(len(x)):
+        step = np.zeros(len(x))
+        step[j] = h
+        columns.append((f(x + step).data - f(x - step).data) / (2 * h))
+    return np.stack(columns, axis=1)
+
+
+x = dz.Variable(few)
+Cube()(x).backward()
+diagonal = np.diag(jacobian_by_differences(Cube(), few))
+print("gradient:", x.grad.data, " diagonal:", diagonal.round(6))
+assert np.allclose(x.grad.data, diagonal)
+
+# %%
+# Exercise 3
+# ----------
+# For ``y = x * w`` with arrays of one shape, the gradient of ``x`` is ``w`` and the
+# gradient of ``w`` is ``x``: element by element it is the product of two numbers.
+x = dz.Variable(np.array([1.0, 2.0, 3.0]))
+w = dz.Variable(np.array([10.0, 20.0, 30.0]))
+(x * w).backward()
+print("gradient of x:", x.grad.data, " of w:", w.grad.data)
+assert np.array_equal(x.grad.data, w.data) and np.array_equal(w.grad.data, x.data)

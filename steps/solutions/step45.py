@@ -1,0 +1,83 @@
+"""
+Solutions to step 45: models are layers made of layers
+======================================================
+"""
+
+# %%
+# Exercise 1
+# ----------
+# ``MLP((100, 10))`` with 64 inputs: 64 * 100 weights and 100 biases, then 100 * 10
+# weights and 10 biases. That is 7510.
+import numpy as np
+
+import dezero as dz
+import dezero.functions as F
+import dezero.layers as L
+
+model = dz.models.MLP((100, 10))
+model(np.zeros((1, 64), dtype=np.float32))
+count = sum(p.size for p in model.params())
+print("numbers:", count)
+assert count == 64 * 100 + 100 + 100 * 10 + 10 == 7510
+
+# %%
+# Exercise 2
+# ----------
+# ``named_params`` with dictionaries: their items go on the stack as those of a list do.
+
+
+class Layer:
+    def named_params(self, prefix="", seen=None):
+        seen = set() if seen is None else seen
+        stack = [(prefix + name, value) for name, value in vars(self).items()]
+        while stack:
+            name, value = stack.pop(0)
+            if isinstance(value, dz.Parameter) and id(value) not in seen:
+                seen.add(id(value))
+                yield name, value
+            elif isinstance(value, Layer):
+                yield from value.named_params(name + "/", seen)
+            elif isinstance(value, list):
+                items = [(f"{name}/{i}", item) for i, item in enumerate(value)]
+                stack = items + stack
+            elif isinstance(value, dict):
+                items = [(f"{name}/{key}", item) for key, item in value.items()]
+                stack = items + stack
+
+
+class Heads(Layer):
+    def __init__(self):
+        self.heads = {"left": dz.Parameter(np.ones(1)), "right": [Scale(), Scale()]}
+
+
+class Scale(Layer):
+    def __init__(self):
+        self.factor = dz.Parameter(np.ones(1))
+
+
+names = [name for name, _ in Heads().named_params()]
+print(names)
+assert names == ["heads/left", "heads/right/0/factor", "heads/right/1/factor"]
+
+# %%
+# Exercise 3
+# ----------
+# A model with two inputs. Its parameters are named after its attributes.
+
+
+class Both(dz.Model):
+    def __init__(self):
+        self.first = L.Linear(8)
+        self.second = L.Linear(8)
+        self.out = L.Linear(1)
+
+    def forward(self, x0, x1):
+        return self.out(F.tanh(self.first(x0) + self.second(x1)))
+
+
+model = Both()
+y = model(np.ones((4, 3), dtype=np.float32), np.ones((4, 5), dtype=np.float32))
+names = [name for name, _ in model.named_params()]
+print(y.shape, names)
+assert y.shape == (4, 1)
+assert names == ["first/W", "first/b", "second/W", "second/b", "out/W", "out/b"]

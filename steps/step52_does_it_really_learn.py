@@ -1,0 +1,222 @@
+r"""
+Step 52: Does it really learn?
+==============================
+
+A training that is broken seldom says so. Layers that are cut off, a loss that is given
+the wrong thing, labels that belong to other images: nothing raises an error, the loss
+falls a little, and the result is merely poor. Three questions find most such faults in
+seconds:
+
+::
+
+    1  Can it learn one batch by heart?           or model and loss do not fit
+    2  Did every parameter move?                  or the graph is cut somewhere
+    3  Is the loss on new data below log(C)?      or the data say nothing
+
+New since the step before: the three checks, tried on a sound model and on three with a
+planted fault; and how the curve of a loss looks for several learning rates.
+"""
+
+import numpy as np
+
+import dezero as dz
+import dezero.functions as F
+import dezero.layers as L
+from dezero import diagnostics
+
+flatten = dz.transforms.Flatten()
+train = dz.datasets.Digits(train=True, transform=flatten)
+test = dz.datasets.Digits(train=False, transform=flatten)
+x, t = train.read_batch(np.arange(500))
+test_x, test_t = test.read_batch(np.arange(len(test)))
+
+# %%
+# The checks. A batch of ten digits is so small that a network with 50 units has to be
+# able to learn it by heart: the loss must come close to 0. If it does not, more data
+# and more time cannot help.
+#
+# To see which parameters move, compare them before and after one step, in parts of
+# their own size. A healthy step changes a matrix by about a thousandth to a hundredth
+# of it. The third check is a short training on 500 digits, measured on others.
+
+# New in this step
+
+
+loss = F.softmax_cross_entropy
+
+
+def step(model, optimizer, x, t):
+    y = loss(model(x), t)
+    model.cleargrads()
+    y.backward()
+    optimizer.update()
+    return y.item()
+
+
+def learns_by_heart(model, t):
+    optimizer = dz.optimizers.Adam(lr=0.01).setup(model)
+    for _ in range(400):
+        final = step(model, optimizer, x[:10], t[:10])
+    return final
+
+
+def movement(model, t):
+    model(x[:10])
+    optimizer = dz.optimizers.Adam(lr=0.001).setup(model)
+    before = {name: p.data.copy() for name, p in model.named_params()}
+    step(model, optimizer, x, t)
+    moved = {}
+    for name, p in model.named_params():
+        size = np.linalg.norm(before[name]) or 1.0  # a bias may start from zeros
+        moved[name] = np.linalg.norm(p.data - before[name]) / size
+    return moved
+
+
+def loss_on_new_data(model, t):
+    optimizer = dz.optimizers.Adam(lr=0.01).setup(model)
+    for _ in range(30):
+        step(model, optimizer, x, t)
+    with dz.no_grad():
+        return loss(model(test_x), test_t).item()
+
+
+# %%
+# The patients. ``Cut`` takes ``.data`` in the middle: a new variable without a past, so
+# no gradient reaches the first layer. ``Twice`` is a model that ends with softmax,
+# while the loss applies softmax itself. The third fault is in the data: the images were
+# shuffled and the labels were not.
+
+
+class Sound(dz.Model):
+    def __init__(self):
+        self.l0 = L.Linear(50)
+        self.l1 = L.Linear(10)
+
+    def forward(self, x):
+        return self.l1(F.relu(self.l0(x)))
+
+
+class Cut(Sound):
+    def forward(self, x):
+        hidden = F.relu(self.l0(x)).data
+        return self.l1(hidden)
+
+
+class Twice(Sound):
+    def forward(self, x):
+        return F.softmax(super().forward(x))
+
+
+shuffled = np.random.default_rng(0).permutation(t)
+cases = {
+    "sound": (Sound, t),
+    "cut off": (Cut, t),
+    "softmax twice": (Twice, t),
+    "labels mixed up": (Sound, shuffled),
+}
+found = {}
+print("case              by heart   moved   new data")
+for name, (kind, labels) in cases.items():
+    dz.seed(0)
+    one = learns_by_heart(kind(), labels)
+    still = [p for p, ratio in movement(kind(), labels).items() if ratio == 0]
+    new = loss_on_new_data(kind(), labels)
+    found[name] = one > 0.1, bool(still), new > 0.9 * np.log(10)
+    marks = [" FOUND" if fault else "      " for fault in found[name]]
+    print(f"{name:15} {one:5.2f}{marks[0]} {len(still)} still{marks[1]}", end="")
+    print(f" {new:5.2f}{marks[2]}")
+ratios = {name: float(f"{r:.1g}") for name, r in movement(Sound(), t).items()}
+print("the parameters of a sound model move by", ratios)
+
+# %%
+# Each fault is found by one check and passes another. The model that was cut off learns
+# a batch by heart with its last layer alone. The mixed labels can be learned by heart
+# as well, but they say nothing about new images. No single check is enough.
+#
+# The package has these checks in ``dezero.diagnostics``, with more detail.
+# ``overfit_one_batch`` asks ten questions, among them the first two above. Here it is
+# for the model that applies softmax twice.
+
+dz.seed(0)
+report = diagnostics.overfit_one_batch(Twice(), loss, (x[:10], t[:10]))
+print(report)
+
+# %%
+# ``check_updates`` runs one step and measures how far each parameter moved.
+# ``gradient_flow`` looks at the gradients that the last backward left.
+
+cut = Cut()
+cut(x[:10])
+optimizer = dz.optimizers.Adam(lr=0.001).setup(cut)
+updates = diagnostics.check_updates(cut, lambda: step(cut, optimizer, x, t))
+print(updates)
+flow = diagnostics.gradient_flow(cut)
+print("\nwithout a gradient:", [row.name for row in flow.flagged])
+
+# %%
+# The fourth instrument is the curve of the loss. The same model is trained with three
+# learning rates. Too small: the curve has hardly left its start. Too large: it jumps
+# up, and here it ends at ``log(10)``, where guessing stands, for the network has been
+# destroyed. Right: it falls fast at first, then levels out.
+
+curves = {}
+for rate in (0.02, 0.3, 10.0):
+    dz.seed(0)
+    model = Sound()
+    optimizer = dz.optimizers.SGD(lr=rate).setup(model)
+    curves[rate] = [step(model, optimizer, x, t) for _ in range(100)]
+    some = [f"{curves[rate][i]:8.3f}" for i in (0, 1, 3, 10, 30, 99)]
+    print(f"rate {rate:5}: loss at steps 0, 1, 3, 10, 30, 99:", *some)
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None
+
+if plt is not None:
+    fig, ax = plt.subplots(figsize=(7, 4))
+    for (rate, losses), style in zip(curves.items(), ["--", "-", ":"], strict=True):
+        ax.plot(losses, style, label=f"rate {rate}")
+    ax.axhline(np.log(10), color="0.7", lw=1)
+    ax.text(99, np.log(10) + 0.1, "guessing", ha="right", color="0.5")
+    ax.set(xlabel="step", ylabel="loss", ylim=(0, 5))
+    ax.legend(frameon=False)
+    fig.tight_layout()
+    plt.savefig("step52.png", dpi=120)
+    print("The curves are in step52.png.")
+
+# %%
+# ``diagnose_loss`` reads such a curve and names what is likely. Here the rate is raised
+# by mistake in the middle of a training that went well.
+
+dz.seed(0)
+model = Sound()
+optimizer = dz.optimizers.SGD(lr=0.3).setup(model)
+history = [step(model, optimizer, x, t) for _ in range(60)]
+optimizer.lr = 30.0
+history += [step(model, optimizer, x, t) for _ in range(20)]
+verdict = diagnostics.diagnose_loss(history)
+print(verdict)
+
+assert found["sound"] == (False, False, False)
+assert found["cut off"][:2] == (False, True)
+assert found["softmax twice"][:2] == (True, False)
+assert found["labels mixed up"] == (False, False, True)
+assert not report.ok
+assert [row.name for row in updates.flagged] == ["l0/W", "l0/b"]
+assert [row.name for row in flow.flagged] == ["l0/W", "l0/b"]
+assert curves[0.3][-1] < 0.5 < 1.5 < curves[0.02][-1] and max(curves[10.0]) > 6
+assert abs(curves[10.0][-1] - np.log(10)) < 0.1
+assert "sudden rise" in verdict.kinds
+
+# %%
+# Exercises
+# ---------
+#
+# 1. In a fifth model both layers start from zeros, weights too. Which parameters move
+#    in the first step? Think first: what is the output of the hidden layer, and what
+#    the gradient that comes back through the second?
+# 2. The optimizer is set up with ``[model.l1.W, model.l1.b]`` only. Which of the three
+#    checks finds it?
+# 3. How many steps does the model with the rate 0.02 need to reach the loss that the
+#    rate 0.3 has after 20 steps? Guess first, then count.

@@ -1,0 +1,169 @@
+"""
+Step 72: Where time and memory go
+=================================
+
+A training step that is too slow or too large has one cause that matters and many that
+do not. Three instruments find it. A *counter* says how many Functions run.
+``tracemalloc`` says how many bytes are kept, and how many there were at the worst
+moment. ``cProfile`` says in which lines of Python the time was spent. What the graph
+keeps can be foretold::
+
+    bytes = batch x features x 4 x (arrays that some backward reads)
+
+New since the step before: looking at the framework from outside, while it runs.
+"""
+
+# %%
+# A deep network
+# --------------
+# Ten layers with tanh. One array between two layers has 512 x 256 floats of 4 bytes.
+
+import cProfile
+import gc
+import os
+import pstats
+import tracemalloc
+from collections import Counter
+from contextlib import contextmanager
+
+import numpy as np
+
+import dezero as dz
+import dezero.functions as F
+from dezero.models import MLP
+
+dz.seed(0)
+depth, batch, width = 10, 512, 256
+model = MLP([width] * depth + [10], activation=F.tanh)
+x = np.random.randn(batch, width).astype(np.float32)
+t = np.random.randint(0, 10, batch)
+model(x[:1])  # makes the weights
+one = batch * width * 4
+print(f"one array between two layers: {one / 1e6:.2f} MB")
+
+
+def clear():
+    model.cleargrads()
+    gc.collect()
+
+
+# %%
+# Counting Functions
+# ------------------
+# Every operation goes through ``Function.__call__``, so for a moment a counter is put
+# in its place. The losses differ: ``F.softmax_cross_entropy`` is one Function, written
+# out for speed, ``F.softmax_cross_entropy_simple`` is composed of smaller ones.
+
+
+# New in this step
+@contextmanager
+def counted():
+    calls, call = Counter(), dz.Function.__call__
+
+    def counting(self, *inputs):
+        calls[type(self).__name__] += 1
+        return call(self, *inputs)
+
+    dz.Function.__call__ = counting
+    try:
+        yield calls
+    finally:
+        dz.Function.__call__ = call
+
+
+counts = {}
+for loss_function in (F.softmax_cross_entropy, F.softmax_cross_entropy_simple):
+    name = loss_function.__name__
+    with counted() as counts[name]:
+        loss = loss_function(model(x), t)
+    with counted() as backward:
+        loss.backward()
+    print(f"{name}: {counts[name].total()} forward, {backward.total()} in backward")
+    print("   ", dict(counts[name]))
+clear()
+
+# %%
+# Bytes that the graph keeps
+# --------------------------
+# ``Tanh`` keeps its output for its slope, and ``Linear`` keeps its input for the
+# gradient of its weights. Both are the same array. So one array per layer should be
+# kept, and without a graph none.
+
+
+def memory(f):
+    """Megabytes that are held after f, while its result is, and at the worst moment."""
+    clear()
+    tracemalloc.start()
+    result = f()
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del result
+    return held / 1e6, peak / 1e6
+
+
+def forward():
+    return F.softmax_cross_entropy(model(x), t)
+
+
+def train(retain_graph):
+    loss = forward()
+    loss.backward(retain_graph=retain_graph)
+    return loss
+
+
+measured = {
+    "forward, no graph": memory(dz.no_grad()(forward)),
+    "forward": memory(forward),
+    "backward, retain_graph=True": memory(lambda: train(True)),
+    "backward, retain_graph=False": memory(lambda: train(False)),
+}
+expected = depth * one / 1e6
+weights = sum(p.data.nbytes for p in model.params()) / 1e6
+print(f"foretold: {expected:.2f} MB for the graph, {weights:.2f} MB for the gradients")
+for name, (held, peak) in measured.items():
+    print(f"{name:28}  holds {held:5.2f} MB, at most {peak:5.2f} MB")
+
+# %%
+# Where the time goes
+# -------------------
+# ``cProfile`` counts each call of a Python function and adds up the time inside it.
+# NumPy's own work counts for the function that called it. Here most of it should be
+# matrix products and tanh: then the Python around them is not worth a thought. With
+# small arrays it is the other way round. The numbers differ from run to run and from
+# machine to machine.
+
+profile = cProfile.Profile()
+profile.enable()
+for _ in range(5):
+    train(retain_graph=False)
+    model.cleargrads()
+profile.disable()
+stats = pstats.Stats(profile).stats  # (file, line, name): (_, calls, own time, ...)
+rows = sorted(stats.items(), key=lambda row: -row[1][2])
+total = sum(row[2] for row in stats.values())
+for (file, line, name), (_, calls, own, *_) in rows[:6]:
+    place = f"{os.path.basename(file)}:{line} {name}"
+    print(f"{own / total:5.0%} of the time, {calls:4} calls: {place}")
+
+# %%
+
+code = F.Tanh.forward.__code__
+assert stats[code.co_filename, code.co_firstlineno, "forward"][1] == 5 * depth
+assert counts["softmax_cross_entropy"].total() == 2 * depth + 2
+assert counts["softmax_cross_entropy_simple"].total() > 2 * depth + 4
+held = {name: values[0] for name, values in measured.items()}
+assert held["forward, no graph"] < 0.1
+assert abs(held["forward"] - expected) < 0.2
+assert abs(held["backward, retain_graph=True"] - expected - weights) < 0.4
+assert abs(held["backward, retain_graph=False"] - weights) < 0.2
+
+# %%
+# Exercises
+# ---------
+# 1. Put every two layers into ``F.checkpoint``, which keeps the input of a part and
+#    computes the inside again in backward. Foretell how much the graph keeps, and
+#    measure it.
+# 2. Count the Functions that ``dz.grad`` runs with ``create_graph=True`` and without.
+#    What differs, if not their number?
+# 3. A loop that measures a loss keeps ``total = total + loss``. How many bytes does
+#    each round add, and what is the cure?
