@@ -24,7 +24,8 @@ New since the step before: ``Variable.grad``, ``Function.input``, and a ``backwa
 # This is the list of inputs from step 05; each Function has its own entry now.
 #
 # From here on, a line that is new or has changed ends with ``# new``. On a line that
-# begins a block, such as ``def``, the mark stands for the whole block.
+# begins a block, such as ``def``, the mark stands for the whole block, unless lines
+# inside have marks of their own.
 import numpy as np
 
 
@@ -84,7 +85,8 @@ for name, variable in [("y", y), ("b", b), ("a", a), ("x", x)]:
 
 # %%
 # Nothing but ``forward`` and ``backward`` was written for each function, and no formula
-# for the whole chain. The central difference of step 04 agrees.
+# for the whole chain. The central difference of step 04 agrees. (From here on its
+# ``h`` has a default value.)
 
 
 def central_difference(f, x, h=1e-5):

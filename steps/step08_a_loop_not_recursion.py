@@ -140,6 +140,6 @@ assert failed
 #    rely on every Function having one input.
 # 2. Write ``gradients(y)``. It returns a list of the gradients of all Variables behind
 #    ``y``, ``y`` first. Try it on the chain after ``backward``; for ``x`` = 0.8 the
-#    first is 1 and the last 3.08....
+#    first is 1 and the last about 3.08.
 # 3. ``backward`` of a Variable that no Function made: what does it do? Answer from the
 #    code, then try it.

@@ -12,7 +12,7 @@ This step plants a bug and lets the test find it. At some points the bug hides. 
 the lesson: choose the points at random.
 
 New since the step before: the functions ``gradient_check`` and ``central_difference``,
-which is the one of step 04 with ``as_array`` added. Without it, the check of step 09
+which is the one of step 06 with ``as_array`` added. Without it, the check of step 09
 would refuse the scalar that NumPy makes of ``x.data + h``.
 """
 

@@ -2,16 +2,16 @@ r"""
 Step 11: many inputs and outputs
 ================================
 
-Part 1 knew chains: one number in, one number out. Mathematics has sums and products,
-which take two numbers, and functions that return several. For them the classes must
-handle lists: a Function takes a list of Variables, opens each, computes, and packs each
-result in a Variable of its own:
+Part 1 knew chains: one number in, one number out. Part 2, steps 11 to 24, wants code
+that reads like mathematics, and mathematics has sums and products, which take two
+numbers, and functions that return several. For them the classes must handle lists: a
+Function takes a list of Variables, opens each, computes, and packs each result in a
+Variable of its own:
 
 .. math:: (x_0, x_1, \dots) \;\longrightarrow\; (y_0, y_1, \dots)
 
 This step is about the values only. The way back through many inputs is the subject of
-step 13. It is also the step of part 2 that reads worst: its calls are full of
-brackets, which step 12 removes.
+step 13. The calls of this step read badly, full of brackets, which step 12 removes.
 
 New since the step before: ``Function`` has lists ``inputs`` and ``outputs``, and every
 ``forward`` takes and returns a list; the classes ``Add`` and ``Polar``.
@@ -117,7 +117,8 @@ print("3 + 0.5 =", total.data)
 
 # %%
 # Two inputs, two outputs. ``Polar`` turns the coordinates of a point into its distance
-# from the origin and its angle.
+# from the origin, which ``np.hypot`` computes, and its angle, which ``np.arctan2``
+# computes.
 point = [Variable(np.array(3.0)), Variable(np.array(4.0))]
 r, angle = Polar()(point)
 print("distance", r.data, "angle", angle.data)
@@ -163,4 +164,4 @@ assert "too many values to unpack" in message
 #    and then to its own outputs. What comes out?
 # 3. Write ``leaves(z)``: a list of all Variables behind ``z`` that no Function made. It
 #    needs a list of things to do, as the loop of step 08 has. For ``z`` above it finds
-#    ``a`` and ``b``.
+#    ``a`` and ``b``. (A Variable that is used twice may be listed twice.)

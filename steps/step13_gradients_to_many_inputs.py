@@ -3,14 +3,16 @@ Step 13: gradients to many inputs
 =================================
 
 Since step 11 a function may have several inputs and outputs, but only ``forward`` knows
-about it. Now ``backward`` learns it too. A function of two inputs has two slopes, and
-one incoming gradient per output; the chain rule adds up the ways from each output:
+about it. Now ``backward`` learns it too. Let a function have the inputs :math:`x_i` and
+the outputs :math:`y_j`, with one slope for each pair of an output and an input, and let
+:math:`z` be the result of the whole computation. A change of :math:`x_i` reaches
+:math:`z` through every output, and the chain rule adds these ways up:
 
 .. math:: \frac{dz}{dx_i} = \sum_j \frac{dz}{dy_j} \frac{dy_j}{dx_i}
 
 The sum over the outputs is the business of each function's ``backward``, because only
-it knows the slopes. The loop hands over all that came in and distributes what comes
-out.
+it knows the slopes. The loop hands over the gradients of all outputs and gives each
+input its own.
 
 New since the step before: the loop in ``Variable.backward`` takes any number of inputs
 and outputs; ``Add.backward`` and ``Polar.backward``. The new lines are marked
@@ -51,7 +53,7 @@ class Variable:
         todo = [] if self.creator is None else [self.creator]
         while todo:
             f = todo.pop()
-            gys = []
+            gys = []  # new
             for y in f.outputs:  # new
                 gys.append(np.zeros_like(y.data) if y.grad is None else y.grad)
             gxs = f.backward(*gys)  # new
@@ -114,8 +116,8 @@ def exp(x):
 # %%
 # Two functions
 # -------------
-# A sum grows as fast as each of its terms. Both slopes are 1, and each input receives
-# the gradient as it came in.
+# When one term of a sum grows a little, the sum grows by the same amount. Both slopes
+# are 1, and each input receives the gradient as it came in.
 
 
 class Add(Function):
@@ -163,52 +165,62 @@ def polar(x0, x1):
 # %%
 # A sum of two functions
 # ----------------------
-# :math:`z = x^2 + e^y` has the slopes :math:`2x` and :math:`e^y`. One call of
+# :math:`z = a^2 + e^b` has the slopes :math:`2a` and :math:`e^b`. One call of
 # ``backward`` finds both.
-x = Variable(np.array(3.0))
-y = Variable(np.array(0.5))
-z = add(square(x), exp(y))
+a = Variable(np.array(3.0))
+b = Variable(np.array(0.5))
+z = add(square(a), exp(b))
 z.backward()
 
 print("z     =", z.data)
-print("dz/dx =", x.grad, "  expected 2x     =", 2 * 3.0)
-print("dz/dy =", y.grad, "  expected exp(y) =", np.exp(0.5))
-assert x.grad == 6.0
-assert y.grad == np.exp(0.5)
+print("dz/da =", a.grad, "  expected 2a     =", 2 * 3.0)
+print("dz/db =", b.grad, "  expected exp(b) =", np.exp(0.5))
 
 # %%
 # One output, or both
 # -------------------
 # At the point (3, 4) the length is 5. Asked for the length alone, the angle gets a
-# gradient of zero. Asked for the sum of length and angle, both columns take part.
-# Central differences, as in step 4, give the numbers to compare with.
+# gradient of zero. Asked for the sum of length and angle, both rows take part.
+# Central differences, as in step 04, give the numbers to compare with.
+#
+# (With both outputs in use, ``Polar`` gets on the list twice and runs twice. It stores
+# the same gradients twice, which does no harm here. Steps 15 and 16 come back to it.)
 
 
-def length(a, b):
-    return polar(a, b)[0]
+def length(x0, x1):
+    return polar(x0, x1)[0]
 
 
-def length_plus_angle(a, b):
-    return add(*polar(a, b))
+def length_plus_angle(x0, x1):
+    return add(*polar(x0, x1))
 
 
-def slopes(f, a, b, eps=1e-6):
-    def value(a, b):
-        return f(Variable(np.array(a)), Variable(np.array(b))).data
+def slopes(f, x0, x1, h=1e-6):
+    def value(x0, x1):
+        return f(Variable(np.array(x0)), Variable(np.array(x1))).data
 
-    by_a = (value(a + eps, b) - value(a - eps, b)) / (2 * eps)
-    by_b = (value(a, b + eps) - value(a, b - eps)) / (2 * eps)
-    return by_a, by_b
+    by_x0 = (value(x0 + h, x1) - value(x0 - h, x1)) / (2 * h)
+    by_x1 = (value(x0, x1 + h) - value(x0, x1 - h)) / (2 * h)
+    return by_x0, by_x1
 
 
+found = {}
 for f in (length, length_plus_angle):
-    a = Variable(np.array(3.0))
-    b = Variable(np.array(4.0))
-    f(a, b).backward()
+    x0 = Variable(np.array(3.0))
+    x1 = Variable(np.array(4.0))
+    f(x0, x1).backward()
     expected = slopes(f, 3.0, 4.0)
-    print(f"{f.__name__}: backward    {a.grad:.6f} {b.grad:.6f}")
+    found[f.__name__] = [x0.grad, x1.grad], expected
+    print(f"{f.__name__}: backward    {x0.grad:.6f} {x1.grad:.6f}")
     print(f"{f.__name__}: differences {expected[0]:.6f} {expected[1]:.6f}")
-    assert np.allclose([a.grad, b.grad], expected, atol=1e-8)
+
+# %%
+# The claims of this step, as assertions.
+assert a.grad == 6.0 and b.grad == np.exp(0.5)
+assert np.allclose(found["length"][0], [0.6, 0.8])
+assert np.allclose(found["length_plus_angle"][0], [0.44, 0.92])
+for grads, expected in found.values():
+    assert np.allclose(grads, expected, atol=1e-8)
 
 # %%
 # Exercises

@@ -9,7 +9,8 @@ gradient back. The chain rule says what to do with them: add them up.
 
 So far the loop *stores* what it brings, and the second gradient overwrites the first.
 From now on a Variable *accumulates*: it adds what comes to what it has. This step also
-shows why the sum must be a new array, and why gradients must be cleared between passes.
+shows why the sum must be a new array, and why gradients must be cleared between two
+passes, that is, two walks back.
 
 New since the step before: ``Variable.accumulate`` and its call in the loop,
 ``Variable.cleargrad``. The new lines are marked ``# new``.
@@ -43,11 +44,11 @@ class Variable:
         self.creator = func
 
     def cleargrad(self):  # new
-        self.grad = None  # new
+        self.grad = None
 
     def accumulate(self, gx):  # new
-        total = gx if self.grad is None else self.grad + gx  # new
-        self.grad = as_array(total)  # new
+        total = gx if self.grad is None else self.grad + gx
+        self.grad = as_array(total)
 
     def backward(self):
         if self.grad is None:
@@ -70,6 +71,7 @@ class Variable:
 # %%
 # From the steps before
 # ---------------------
+# ``Exp`` and ``Polar`` are left out. They are not needed here.
 
 
 class Function:
@@ -136,9 +138,10 @@ print("x + x, added up:   ", x.grad)
 # keeps the first as its gradient and adds the second to it with ``+=``. It adds the
 # array to itself, and changes what the other owners of that array see.
 #
-# In ``(x + x) + x`` one array ``g``, holding 1, reaches x three times. The gradient is
-# 3. In place it becomes g = 1, then g + g = 2, and then, since ``g`` itself is 2 by
-# now, 2 + 2 = 4.
+# In ``(x + x) + x`` one array ``g``, holding 1, reaches x three times: it is the seed
+# in ``y.grad``, and ``Add`` hands it on as it is. The right gradient of x is 3. In
+# place it becomes g = 1, then g + g = 2, and then, since ``g`` itself is 2 by now,
+# 2 + 2 = 4. And ``y.grad``, the same array, is 4 too.
 
 
 class InPlace(Variable):

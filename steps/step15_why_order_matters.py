@@ -2,8 +2,8 @@ r"""
 Step 15: why order matters
 ==========================
 
-The loop of step 14 gives wrong gradients for a harmless calculation: a value that two
-functions use, and whose results meet again. Drawn, it is a diamond::
+The loop of step 14 gives wrong gradients for a harmless calculation: two functions use
+the same value, and their results meet again. Drawn, it is a diamond::
 
              double
            /        \
@@ -142,10 +142,10 @@ def diamond(x):
     return add(cube(a), double(a))
 
 
-def by_differences(f, eps=1e-5):
-    high = f(Variable(np.array(1.0 + eps))).data
-    low = f(Variable(np.array(1.0 - eps))).data
-    return (high - low) / (2 * eps)
+def by_differences(f, h=1e-5):
+    high = f(Variable(np.array(1.0 + h))).data
+    low = f(Variable(np.array(1.0 - h))).data
+    return (high - low) / (2 * h)
 
 
 x = Variable(np.array(1.0))

@@ -11,10 +11,11 @@ has the highest generation among its inputs, and its outputs have one more:
    \mathrm{gen}(f) = \max_i \mathrm{gen}(x_i), \qquad
    \mathrm{gen}(y) = \mathrm{gen}(f) + 1
 
-So every function that uses y has a higher generation than the one that made y. If the
-loop always takes the highest generation that is waiting, all users of y have run before
-the maker of y gets its turn: one that is not waiting yet follows from one that is, of a
-generation still higher. A *priority queue* hands them out in that order.
+So every function that uses y has a higher generation than the one that made y. Let the
+loop always take the highest generation that is waiting. Then all users of y run before
+the maker of y. Those that wait are higher, so they go first. A user that is not waiting
+yet will be put there by a function that is higher still, and that one goes first as
+well. A *priority queue* hands the functions out in this order.
 
 New since the step before: ``generation`` in ``Variable`` and ``Function``, and the
 queue in ``Variable.backward``. The new lines are marked ``# new``.
@@ -71,9 +72,9 @@ class Variable:
         met = set()  # new
 
         def meet(f):  # new
-            if f is not None and f not in met:  # new
-                met.add(f)  # new
-                heapq.heappush(queue, (-f.generation, len(met), f))  # new
+            if f is not None and f not in met:
+                met.add(f)
+                heapq.heappush(queue, (-f.generation, len(met), f))
 
         meet(self.creator)  # new
         while queue:  # new
@@ -236,7 +237,8 @@ assert x.grad == 2**60 and len(order) == 60
 # ---------
 # 1. Which generation has each function in
 #    ``add(square(square(x)), add(x, square(x)))``? In which orders may the loop take
-#    them? Write ``Add``, ``Square`` with their generations, then let ``watch`` tell.
+#    them? Write each as a name with its generation, such as ``Cube 1``; then let
+#    ``watch`` tell.
 # 2. A program that runs ``y.backward()`` for ``y = add(x, x)`` meets ``x.creator``,
 #    which is None, twice. Find the place in ``backward`` that deals with it.
 # 3. In ``meet``, leave ``len(met)`` out of the tuple. Which of the graphs above raises

@@ -11,7 +11,7 @@ result refers to its creator, and the creator to its outputs::
 Each keeps the other's count above zero, also when nobody else wants either. Such a
 *cycle* waits for Python's garbage collector, which searches for cycles now and then. It
 decides by the number of objects, not by their size, and a few large arrays are few
-objects: memory can fill up long before.
+objects: memory can fill up long before it starts.
 
 The remedy is to have one of the two references not count. A **weak reference** leads to
 an object without keeping it alive.
@@ -27,7 +27,7 @@ New since the step before: ``Function.outputs`` are weak references;
 # creator may refer weakly to its outputs, because whoever needs y has a reference to it
 # already: the user, or the next function, which keeps its inputs. An output that is
 # gone was used by nobody, and then its gradient is zero; all we must remember of it is
-# the shape.
+# the shape. (The zeros are float64 then, whatever the output was.)
 import gc
 import heapq
 import tracemalloc
@@ -57,12 +57,12 @@ class Function:
         return outputs if len(ys) > 1 else outputs[0]  # new
 
     def output_grads(self):  # new
-        gys = []  # new
-        for ref, shape in zip(self.outputs, self.shapes, strict=True):  # new
-            y = ref()  # new
-            unused = y is None or y.grad is None  # new
-            gys.append(np.zeros(shape) if unused else y.grad)  # new
-        return gys  # new
+        gys = []
+        for ref, shape in zip(self.outputs, self.shapes, strict=True):
+            y = ref()
+            unused = y is None or y.grad is None
+            gys.append(np.zeros(shape) if unused else y.grad)
+        return gys
 
 
 class Variable:

@@ -19,10 +19,11 @@ first; then, marked ``# new``, the ``if`` in ``Function.__call__``,
 # %%
 # A switch that goes back by itself
 # ---------------------------------
-# ``Config`` holds the switch. ``contextmanager`` turns a function with one ``yield``
-# into something for a ``with`` statement: what stands before ``yield`` runs at the
-# beginning of the block, what stands after it at the end. ``finally`` makes sure of the
-# end, also when the block is left by an error.
+# ``Config`` holds the switch, ``enable_backprop``, named for the backpropagation of
+# step 05. ``contextmanager`` turns a function with one ``yield`` into something for a
+# ``with`` statement: what stands before ``yield`` runs at the beginning of the block,
+# what stands after it at the end. ``finally`` makes sure of the end, also when the
+# block is left by an error.
 import contextlib
 import heapq
 import tracemalloc
@@ -62,12 +63,12 @@ class Function:
             ys = (ys,)
         outputs = tuple([Variable(as_array(y)) for y in ys])
         if Config.enable_backprop:  # new
-            self.inputs = inputs  # new
-            self.outputs = tuple([weakref.ref(y) for y in outputs])  # new
-            self.shapes = tuple([y.data.shape for y in outputs])  # new
-            self.generation = max([x.generation for x in inputs])  # new
-            for y in outputs:  # new
-                y.set_creator(self)  # new
+            self.inputs = inputs
+            self.outputs = tuple([weakref.ref(y) for y in outputs])
+            self.shapes = tuple([y.data.shape for y in outputs])
+            self.generation = max([x.generation for x in inputs])
+            for y in outputs:
+                y.set_creator(self)
         return outputs if len(ys) > 1 else outputs[0]
 
     def output_grads(self):
@@ -79,10 +80,10 @@ class Function:
         return gys
 
     def clear_output_grads(self):  # new
-        for ref in self.outputs:  # new
-            y = ref()  # new
-            if y is not None:  # new
-                y.cleargrad()  # new
+        for ref in self.outputs:
+            y = ref()
+            if y is not None:
+                y.cleargrad()
 
 
 class Variable:
@@ -129,7 +130,7 @@ class Variable:
                 x.accumulate(gx)
                 meet(x.creator)
             if not retain_grad:  # new
-                f.clear_output_grads()  # new
+                f.clear_output_grads()
 
 
 # %%
@@ -238,4 +239,5 @@ assert not inside and Config.enable_backprop
 #    ``__exit__``. Test that two nested blocks and an error leave the switch as it was.
 # 3. Two passes with the first retained give 96. Find this number by hand: what do y, a
 #    and x hold after the first pass, and what does each of them receive in the second?
-#    Which number would a third pass give?
+#    Which number would a third pass give, called without ``retain_grad`` like the
+#    second?

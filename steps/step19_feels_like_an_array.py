@@ -48,27 +48,27 @@ class Variable:
 
     @property  # new
     def shape(self):  # new
-        return self.data.shape  # new
+        return self.data.shape
 
     @property  # new
     def ndim(self):  # new
-        return self.data.ndim  # new
+        return self.data.ndim
 
     @property  # new
     def size(self):  # new
-        return self.data.size  # new
+        return self.data.size
 
     @property  # new
     def dtype(self):  # new
-        return self.data.dtype  # new
+        return self.data.dtype
 
     def __len__(self):  # new
-        return len(self.data)  # new
+        return len(self.data)
 
     def __repr__(self):  # new
-        indent = "\n" + " " * len("variable(")  # new
-        text = str(self.data).replace("\n", indent)  # new
-        return f"variable({text})"  # new
+        indent = "\n" + " " * len("variable(")
+        text = str(self.data).replace("\n", indent)
+        return f"variable({text})"
 
     def set_creator(self, func):
         self.creator = func

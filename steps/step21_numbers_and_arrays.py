@@ -5,8 +5,8 @@ Step 21: mixing with numbers and arrays
 ``2 * x + 1`` fails so far: the numbers are no Variables. Three things are missing.
 
 * A function that receives a number or an array makes a Variable of it.
-* In ``2 * x`` the number stands on the left. Python asks it first, it does not know
-  Variables, and Python turns to the right operand: ``x.__rmul__(2)``.
+* In ``2 * x`` the number stands on the left. Python asks the number first. It does not
+  know Variables, so Python asks the operand on the right: ``x.__rmul__(2)``.
 * In ``array * x`` the array is asked first and *does* answer, in a way nobody wants.
   One attribute makes it step back.
 
@@ -255,7 +255,11 @@ y.backward()
 print("y =", y, " slope =", z.grad)
 
 # %%
-# With an array of factors, each element of x gets its own:
+# With an array of factors, each element of x gets its own. One thing is still missing:
+# where a Variable of another shape meets x, such as a single number that we want the
+# gradient of, NumPy repeats it, and the gradient that comes back has the shape of x.
+# Step 40 mends this. Until then, Variables in one formula have one shape; plain numbers
+# do no harm, since nobody asks for their gradients.
 x.cleargrad()
 (weights * x).backward()
 print("slopes of weights * x:", x.grad)

@@ -15,7 +15,8 @@ function             slope by :math:`x_0`       slope by :math:`x_1`
 ===================  =========================  ==========================
 
 The file holds the whole mini-framework of these 22 steps. It is less than 200 lines of
-code, and it differentiates every formula that you can write with it.
+code, and it differentiates every formula that you can write with it, as long as the
+Variables in the formula have one shape.
 
 New since the step before: ``Neg``, ``Sub``, ``Div``, ``Pow``, their functions, and six
 operators, all in the cell "Four functions".
@@ -220,7 +221,8 @@ def mul(x0, x1):
 # For ``5.0 - x`` Python calls ``x.__rsub__(5.0)``, with the Variable first. The order
 # matters here, so ``rsub`` and ``rdiv`` swap their arguments. All operators stand
 # together at the end of the cell, the new ones marked ``# new``. (The attribute
-# ``__array_priority__`` of step 21 has found its place in the class.)
+# ``__array_priority__`` of step 21 has moved into the class. And our ``pow`` hides
+# Python's own ``pow`` in this file.)
 
 
 # New in this step
@@ -310,10 +312,10 @@ formulas = {
 }
 
 
-def by_differences(f, x, eps=1e-6):
-    high = f(Variable(np.array(x + eps))).data
-    low = f(Variable(np.array(x - eps))).data
-    return (high - low) / (2 * eps)
+def by_differences(f, x, h=1e-6):
+    high = f(Variable(np.array(x + h))).data
+    low = f(Variable(np.array(x - h))).data
+    return (high - low) / (2 * h)
 
 
 worst = 0.0
@@ -327,8 +329,8 @@ for text, f in formulas.items():
 # %%
 # All of it at once
 # -----------------
-# A formula with two variables, numbers on both sides, and every operator there is. The
-# next step computes it once more, with the package, and compares all digits.
+# A formula with two variables, numbers on both sides, and all six kinds of operator.
+# The next step computes it once more, with the package, and compares all digits.
 
 
 def formula(x, y):
@@ -361,4 +363,5 @@ assert np.allclose([z.data, x.grad, y.grad], printed, rtol=1e-12)
 #    class ``Base`` that holds the base as ``Pow`` holds the exponent, and the operator.
 # 2. ``neg`` and ``sub`` could do without classes of their own, by using ``mul`` and
 #    ``add``. Write them so. What is the price?
-# 3. ``x**0.5`` at x = 0: which value, and which slope? Why does NumPy warn?
+# 3. ``x**0.5`` at x = 0: which value, and which slope? Why does NumPy warn during
+#    ``backward``?

@@ -72,7 +72,7 @@ error = np.max(np.abs(many[40] - np.sin(values)))
 print(f"\nderivative 40 minus sin: {error:.1e}")
 
 # %%
-# Compare that with differences, as in step 4. A difference of two values has an error
+# Compare that with differences, as in step 04. A difference of two values has an error
 # of rounding, and each further difference divides that error by ``2*h`` once more. To
 # see it, take differences of differences, for the first four derivatives at 1. Even
 # with the best of several steps ``h`` for each order, digits melt away.

@@ -5,14 +5,15 @@ Step 65: Attention
 A recurrent network carries all that it has read in one state. Attention keeps every
 place of the sequence and looks back directly. Each place asks with a *query*, each
 place answers to a *key* and hands over a *value*. The answer is a mean of the values,
-weighted by how well the keys fit the query:
+weighted by how well the keys fit the query::
 
     attention(Q, K, V) = softmax(Q K^T / sqrt(d)) V
 
 Q and K have d columns, one row per place. It is a dictionary in which every key fits a
 little, so that the choice has a slope.
 
-New since the step before: a function that mixes the places of a sequence.
+New since the step before: ``F.scaled_dot_product_attention``, which mixes the places of
+a sequence.
 """
 
 # %%
@@ -60,8 +61,9 @@ for d in (4, 64, 1024):
 # -------------------------------------
 # A model that foretells the next character must not see it. A causal mask puts -1e9 on
 # the scores of later places; ``exp`` makes weights of zero out of them. ``np.tri(T)``
-# has ones at and below the diagonal: row i says what place i may see. Axes in front of
-# the last two count sequences, so ``F.swapaxes`` names the axes from behind.
+# has ones at and below the diagonal: row i says what place i may see. ``F.where(mask,
+# a, b)`` takes a where the mask is true and b elsewhere. Axes in front of the last two
+# count sequences, so ``F.swapaxes`` names the axes from behind.
 
 
 # New in this step

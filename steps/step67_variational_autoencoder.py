@@ -11,10 +11,9 @@ N(0, 1), and the decoder makes images that nobody wrote. Training lowers, per im
     KL   = sum (m^2 + s^2 - 1 - log s^2) / 2
 
 The first part says how badly x is drawn again, the second how far its codes are from
-N(0, 1). ``-loss`` is at most log p(x): the *evidence lower bound*, ELBO.
+N(0, 1). On average ``-loss`` is at most log p(x): the *evidence lower bound*, ELBO.
 
-New since the step before: a network with chance in the middle, and a gradient through
-it.
+New since the step before: ``models.VAE``, and a gradient through chance.
 """
 
 # %%
@@ -44,7 +43,9 @@ print(f"slopes by m and s: {slopes[0]:.3f} and {slopes[1]:.3f}, expected 3 and 1
 # The model
 # ---------
 # The encoder gives m and log s^2, which may be any number, while s^2 must be positive.
-# Pixels are 1 where there is ink, so -log p is the sigmoid cross-entropy of step 47.
+# Pixels are 1 where there is ink and 0 elsewhere, and ``F.sigmoid_cross_entropy(scores,
+# x)`` is -log p: it adds up -log sigmoid(score) for ink and -log(1 - sigmoid(score))
+# for paper, and divides by the number of images.
 
 
 # New in this step

@@ -13,7 +13,8 @@ real::
 Nobody goes down a fixed hill: each step of one changes the hill of the other. So
 training has no end at which the losses are small, and may go round in circles.
 
-New since the step before: two losses, two optimizers, and a game between them.
+New since the step before: two losses that pull against each other, and
+``ExponentialMovingAverage``.
 """
 
 # %%
@@ -68,6 +69,7 @@ def moments(points):
 # %%
 # The game
 # --------
+# ``F.sigmoid_cross_entropy`` with ones is -log sigmoid, with zeros -log(1 - sigmoid).
 # ``fake.detach()`` keeps the first backward out of the generator: D must not teach G to
 # be found out. G's loss then goes through D, whose gradients are cleared before they
 # are used. Because weights circle, the mean of them over time is often better than the

@@ -32,7 +32,11 @@ from dezero.optimizers import Adam
 
 dz.seed(0)
 model = Sequential(
-    L.Conv2d(16, 3, pad=1), F.relu, L.MaxPool2d(2), F.flatten, L.Linear(10)
+    L.Conv2d(16, 3, pad=1),
+    F.relu,
+    lambda h: F.pooling(h, 2, 2),
+    F.flatten,
+    L.Linear(10),
 )
 optimizer = Adam(3e-3).setup(model)
 for _ in range(15):

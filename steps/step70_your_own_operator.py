@@ -7,11 +7,12 @@ formula overflows, wastes memory, or is too slow. Here it overflows::
 
     log cosh x = log((exp(x) + exp(-x)) / 2)     its derivative is tanh x
 
-It is a loss between |x| and x^2 / 2. At x = 1000, cosh is infinite in floating point
-while log cosh x is about 999.3. For x >= 0 the same value is x + log(1 + exp(-2 x)) -
-log 2, and the function is even.
+It is a loss between ``|x|`` and x^2 / 2. At x = 1000, cosh is infinite in floating
+point while log cosh x is about 999.3. For x >= 0 the same value is x + log(1 + exp(-2
+x)) - log 2, and the function is even.
 
-New since the step before: a Function outside the package, with a proof.
+New since the step before: ``Case`` and ``check_case``, the proof of a Function outside
+the package.
 """
 
 # %%

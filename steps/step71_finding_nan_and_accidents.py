@@ -10,7 +10,8 @@ value that leaves the graph gives none. For each there is a question to ask::
     with dz.detect_anomaly(): ...      where did the first NaN arise? what was changed?
     print(dz.explain_grad(W, loss))    does a gradient get from loss to W?
 
-New since the step before: two tools that answer with the line of your code.
+New since the step before: ``dz.detect_anomaly`` and ``dz.explain_grad``, which answer
+with the line of your code.
 """
 
 # %%

@@ -10,7 +10,8 @@ keeps can be foretold::
 
     bytes = batch x features x 4 x (arrays that some backward reads)
 
-New since the step before: looking at the framework from outside, while it runs.
+New since the step before: nothing in the library; a look at it from outside, while it
+runs.
 """
 
 # %%

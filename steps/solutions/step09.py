@@ -107,8 +107,8 @@ assert np.array_equal(x.grad, [2.0, 0.0, 0.0])
 
 # %%
 # Exercise 3. ``backward`` twice, then with ``y.grad`` doubled. The second call stores
-# the same gradient again. The third gives twice as much: ``y.grad`` is no longer None,
-# so ``backward`` takes what is there and sets no seed.
+# the same gradient again, the third one twice as much. Only the first call sets the
+# seed: after it ``y.grad`` is no longer None, and ``backward`` takes what is there.
 x = Variable(np.array(0.8))
 y = exp(square(square(x)))
 y.backward()

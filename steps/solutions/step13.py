@@ -1,6 +1,6 @@
 """
-Solutions of step 13
-====================
+Solutions to step 13: gradients to many inputs
+==============================================
 """
 
 # %%

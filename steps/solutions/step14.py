@@ -1,6 +1,6 @@
 """
-Solutions of step 14
-====================
+Solutions to step 14: the same variable twice
+=============================================
 """
 
 # %%

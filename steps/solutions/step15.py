@@ -1,6 +1,6 @@
 """
-Solutions of step 15
-====================
+Solutions to step 15: why order matters
+=======================================
 """
 
 # %%

@@ -1,6 +1,6 @@
 """
-Solutions of step 16
-====================
+Solutions to step 16: generations and the priority queue
+========================================================
 """
 
 # %%

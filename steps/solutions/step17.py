@@ -1,6 +1,6 @@
 """
-Solutions of step 17
-====================
+Solutions to step 17: memory
+============================
 """
 
 # %%

@@ -1,6 +1,6 @@
 """
-Solutions of step 18
-====================
+Solutions to step 18: not recording
+===================================
 """
 
 # %%

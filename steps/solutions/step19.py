@@ -1,6 +1,6 @@
 """
-Solutions of step 19
-====================
+Solutions to step 19: a Variable that feels like an array
+=========================================================
 """
 
 # %%

@@ -1,6 +1,6 @@
 """
-Solutions of step 20
-====================
+Solutions to step 20: operators
+===============================
 """
 
 # %%

@@ -1,6 +1,6 @@
 """
-Solutions of step 21
-====================
+Solutions to step 21: mixing with numbers and arrays
+====================================================
 """
 
 # %%

@@ -1,6 +1,6 @@
 """
-Solutions of step 22
-====================
+Solutions to step 22: the remaining operators
+=============================================
 """
 
 # %%
