@@ -36,7 +36,7 @@ mutants: .venv/installed-mutants
 
 clean:
 	rm -rf .venv build dist dezero.egg-info .pytest_cache .mypy_cache .ruff_cache
-	rm -rf .hypothesis digits.png
+	rm -rf .hypothesis digits.png step[0-9][0-9]*.png step[0-9][0-9]*.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp of its own, not bin/python: that exists even if making the rest failed.

@@ -1,5 +1,5 @@
 r"""
-Step 37: One node for many numbers
+Step 37: one node for many numbers
 ==================================
 
 Until now most variables held a single number. A ``Variable`` may hold an array of any

@@ -1,5 +1,5 @@
 """
-Step 38: Changing the shape
+Step 38: changing the shape
 ===========================
 
 Reshaping and transposing compute nothing. They only give each number another place. So

@@ -1,5 +1,5 @@
 r"""
-Step 39: Sums hand their gradient to everyone
+Step 39: sums hand their gradient to everyone
 =============================================
 
 A loss is one number made of many, so somewhere it contains a sum. If one of the terms

@@ -1,5 +1,5 @@
 """
-Step 40: Broadcasting and the silent error
+Step 40: broadcasting and the silent error
 ==========================================
 
 NumPy adds arrays of different shapes: it repeats the smaller one until the shapes fit.

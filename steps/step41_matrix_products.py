@@ -1,5 +1,5 @@
 r"""
-Step 41: Matrix products, read off the shapes
+Step 41: matrix products, read off the shapes
 =============================================
 
 One line turns N rows of D numbers into N rows of M numbers: ``y = x @ W``. Each output

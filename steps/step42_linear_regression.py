@@ -1,5 +1,5 @@
 r"""
-Step 42: Linear regression
+Step 42: linear regression
 ==========================
 
 The first model that learns from examples. The time of a bicycle ride depends on its

@@ -1,5 +1,5 @@
 r"""
-Step 43: A network that bends
+Step 43: a network that bends
 =============================
 
 A linear model draws a straight line, whatever it is given. Two linear models one after

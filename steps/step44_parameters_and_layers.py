@@ -1,5 +1,5 @@
 r"""
-Step 44: Parameters and layers
+Step 44: parameters and layers
 ==============================
 
 The training in step 43 kept four variables by hand, in a list that had to be complete.

@@ -1,5 +1,5 @@
 r"""
-Step 45: Models are layers made of layers
+Step 45: models are layers made of layers
 =========================================
 
 A network is a tree: a model holds layers, these may hold layers again, and the

@@ -1,5 +1,5 @@
 r"""
-Step 46: Optimizers and their memory
+Step 46: optimizers and their memory
 ====================================
 
 Plain gradient descent looks at the present gradient alone. In a narrow valley it

@@ -1,5 +1,5 @@
 r"""
-Step 47: Softmax and cross-entropy without overflow
+Step 47: softmax and cross-entropy without overflow
 ===================================================
 
 A network that chooses among C classes gives C scores. Softmax turns them into

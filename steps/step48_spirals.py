@@ -1,5 +1,5 @@
 r"""
-Step 48: Spirals
+Step 48: spirals
 ================
 
 Three spiral arms turn around each other. No straight line separates them, so this small

@@ -1,5 +1,5 @@
 r"""
-Step 49: Datasets
+Step 49: datasets
 =================
 
 A training loop needs two things of its data: how many examples there are, and the

@@ -1,5 +1,5 @@
 r"""
-Step 50: Mini-batches and accuracy
+Step 50: mini-batches and accuracy
 ==================================
 
 The gradient of the loss is a mean over all examples. A few examples, drawn at random,

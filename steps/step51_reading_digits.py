@@ -1,5 +1,5 @@
 r"""
-Step 51: Reading digits
+Step 51: reading digits
 =======================
 
 Handwriting is the first task here for which nobody could write the rules down. The

@@ -1,5 +1,5 @@
 r"""
-Step 52: Does it really learn?
+Step 52: does it really learn?
 ==============================
 
 A training that is broken seldom says so. Layers that are cut off, a loss that is given

@@ -1,5 +1,5 @@
 """
-Step 53: The same graph on a GPU
+Step 53: the same graph on a GPU
 ================================
 
 A graphics processor (GPU) multiplies large matrices many times faster than a CPU. It

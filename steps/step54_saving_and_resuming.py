@@ -1,5 +1,5 @@
 """
-Step 54: Saving and resuming
+Step 54: saving and resuming
 ============================
 
 Training ends when the process does, unless its results are in a file. Two things are

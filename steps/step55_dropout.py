@@ -1,5 +1,5 @@
 """
-Step 55: Dropout, training and testing
+Step 55: dropout, training and testing
 ======================================
 
 A network with many units and few examples learns the examples by heart. Dropout makes

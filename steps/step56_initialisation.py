@@ -1,5 +1,5 @@
 """
-Step 56: Initialisation and dead units
+Step 56: initialisation and dead units
 ======================================
 
 A deep network is a long product. If every layer makes its signal a little smaller,

@@ -1,5 +1,5 @@
 """
-Step 57: Images as columns
+Step 57: images as columns
 ==========================
 
 A small window that slides over an image meets one patch of it at each place. Whatever

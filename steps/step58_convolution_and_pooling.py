@@ -1,5 +1,5 @@
 r"""
-Step 58: Convolution and pooling
+Step 58: convolution and pooling
 ================================
 
 A layer of step 44 has a weight for every pixel and every unit. In an image the same

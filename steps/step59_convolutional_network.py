@@ -1,5 +1,5 @@
 """
-Step 59: A convolutional network
+Step 59: a convolutional network
 ================================
 
 Two convolutions, each followed by relu and pooling, then two linear layers: that is the

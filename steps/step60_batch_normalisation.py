@@ -1,5 +1,5 @@
 r"""
-Step 60: Batch normalisation
+Step 60: batch normalisation
 ============================
 
 Good first weights (step 56) set the scale of the signal once. Training moves it again.

@@ -1,5 +1,5 @@
 r"""
-Step 61: Recurrence and truncated backpropagation
+Step 61: recurrence and truncated backpropagation
 =================================================
 
 A network for sequences reads one element at a time and keeps a *state* ``h``, its

@@ -1,5 +1,5 @@
 r"""
-Step 63: A character language model
+Step 63: a character language model
 ===================================
 
 A language model says what comes next: given the characters so far, a probability for

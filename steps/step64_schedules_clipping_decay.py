@@ -1,5 +1,5 @@
 r"""
-Step 64: Schedules, clipping, weight decay
+Step 64: schedules, clipping, weight decay
 ==========================================
 
 Three small changes to the rule ``p <- p - lr * g`` that large trainings hardly do

@@ -1,5 +1,5 @@
 """
-Step 65: Attention
+Step 65: attention
 ==================
 
 A recurrent network carries all that it has read in one state. Attention keeps every

@@ -1,5 +1,5 @@
 """
-Step 66: A small GPT
+Step 66: a small GPT
 ====================
 
 A GPT is attention in layers. Each *block* does two things to the vectors of all places:

@@ -1,5 +1,5 @@
 """
-Step 67: A variational autoencoder
+Step 67: a variational autoencoder
 ==================================
 
 An autoencoder squeezes an image x into a few numbers, its *code* z, and draws it again.

@@ -1,5 +1,5 @@
 """
-Step 68: Two networks against each other
+Step 68: two networks against each other
 ========================================
 
 Step 67 learned to make data by an explicit loss. Here the loss is a network too. The

@@ -1,5 +1,5 @@
 """
-Step 69: What the network looked at
+Step 69: what the network looked at
 ===================================
 
 A network says "this is a 3". Which pixels made it say so? Two answers, by two kinds of

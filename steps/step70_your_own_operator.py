@@ -1,5 +1,5 @@
 """
-Step 70: Your own operator, proved
+Step 70: your own operator, proved
 ==================================
 
 What functions say well needs no operator of its own. One is worth writing when the

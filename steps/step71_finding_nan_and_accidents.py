@@ -1,5 +1,5 @@
 """
-Step 71: Finding NaN and in-place accidents
+Step 71: finding NaN and in-place accidents
 ===========================================
 
 NaN means "no number". Every sum and product with it is NaN, so after one update all

@@ -1,5 +1,5 @@
 """
-Step 72: Where time and memory go
+Step 72: where time and memory go
 =================================
 
 A training step that is too slow or too large has one cause that matters and many that

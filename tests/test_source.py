@@ -45,6 +45,7 @@ BESIDE = {
     "transforms": {"cuda"},
     "dataloaders": {"cuda"},
     "downloads": {"cuda"},
+    "steps": {"downloads"},
 }
 # Among the functions; a family that is not listed is one of "the rest".
 FAMILIES = (

@@ -1,6 +1,6 @@
 """
-Solutions of step 23
-====================
+Solutions to step 23: a package
+===============================
 """
 
 # %%

@@ -1,6 +1,6 @@
 """
-Solutions of step 24
-====================
+Solutions to step 24: famous test functions
+===========================================
 """
 
 # %%

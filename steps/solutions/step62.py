@@ -1,6 +1,6 @@
 """
-Solutions to step 62: LSTM
-==========================
+Solutions to step 62: LSTM: a memory with gates
+===============================================
 """
 
 # %%
