@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
+import inspect
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,12 +15,11 @@ import numpy as np
 from dezero import cuda
 from dezero.core import Function, Variable
 from dezero.cuda import Array
-from dezero.diagnostics.calls import watch_calls
+from dezero.diagnostics.calls import step_by_step, watch_calls, watched_class
 from dezero.diagnostics.sources import user_lines
 
 
-@contextlib.contextmanager
-def detect_anomaly() -> Iterator[None]:
+def detect_anomaly() -> contextlib.AbstractContextManager[None]:
     """Raise where the first NaN or infinity arises, and name the lines that led there.
 
     For a ``with`` block around a training step, or as a decorator. What is checked:
@@ -47,8 +48,32 @@ def detect_anomaly() -> Iterator[None]:
             loss = F.mean_squared_error(model(x), t)
             loss.backward()
     """
-    with watch_calls(_watching_call):
-        yield
+    return _Anomaly()
+
+
+class _Anomaly(contextlib.ContextDecorator):
+    """The block; of a decorated generator function, it is open while the body runs."""
+
+    def __init__(self) -> None:
+        self._open: list[watch_calls] = []  # a list: blocks of one object can be nested
+
+    def __enter__(self) -> None:
+        block = watch_calls(_watching_call)
+        block.__enter__()
+        self._open.append(block)
+
+    def __exit__(self, *error: object) -> None:
+        self._open.pop().__exit__(*error)
+
+    def __call__(self, f: Any) -> Any:
+        if not inspect.isgeneratorfunction(f):
+            return super().__call__(f)
+
+        @functools.wraps(f)
+        def decorated(*args: Any, **kwargs: Any) -> Any:
+            return step_by_step(f(*args, **kwargs), _Anomaly)
+
+        return decorated
 
 
 class _Thread(threading.local):
@@ -164,8 +189,12 @@ def _watch(node: Function, lines: list[str]) -> None:
                     )
                 )
         before = [_fingerprint(x) for x in (*gys, *(x for _, x in now))]
-        with _inside(lines), np.errstate(all="ignore"):
-            gxs = cls.backward(self, *gys)
+        self.__class__ = cls  # it may ask for its class
+        try:
+            with _inside(lines), np.errstate(all="ignore"):
+                gxs = self.backward(*gys)
+        finally:
+            self.__class__ = watched
         if before != [_fingerprint(x) for x in (*gys, *(x for _, x in now))]:
             raise RuntimeError(
                 _report(
@@ -195,7 +224,8 @@ def _watch(node: Function, lines: list[str]) -> None:
         return unwatched(*inputs)
 
     members = {"backward": backward, "__call__": call, "__module__": cls.__module__}
-    node.__class__ = type(cls.__name__, (cls,), members)
+    watched = watched_class(cls, members)
+    node.__class__ = watched
 
 
 @contextlib.contextmanager

@@ -99,7 +99,7 @@ def overfit_one_batch(
 
     Raises:
         TypeError: ``model`` is no Layer, ``loss`` no function, ``batch`` no tuple or
-            list, or ``optimizer`` no Optimizer.
+            list, or ``optimizer`` no Optimizer; or one of them cannot be copied.
         ValueError: ``batch`` is empty, or ``steps`` is below 1; or ``model`` still has
             no parameters after its first call.
     """
@@ -128,7 +128,13 @@ def overfit_one_batch(
             "overfit_one_batch: expected an Optimizer, such as Adam(), got "
             f"{type(optimizer).__name__}"
         )
-    run = Run(model, loss, batch, steps, optimizer)
+    try:
+        run = Run(model, loss, batch, steps, optimizer)
+    except Exception as raised:  # whatever the model holds that is no data
+        raise TypeError(
+            "overfit_one_batch: expected a model and an optimizer that copy.deepcopy "
+            f"can copy, got {type(model).__name__} ({type(raised).__name__}: {raised})"
+        ) from raised
     error = None
     with (
         unchanged_random_states(),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from dezero.core import Function
@@ -56,3 +57,65 @@ def _watched_call(f: Function, *inputs: Any) -> Any:
     for watcher in reversed(_thread.watchers):
         call = functools.partial(watcher, call)
     return call(f, *inputs)
+
+
+# =============================================================================
+# Generators
+# =============================================================================
+
+
+def step_by_step(
+    steps: Generator, block: Callable[[], AbstractContextManager]
+) -> Generator:
+    """What the generator ``steps`` yields, gets and returns, each step in a block.
+
+    So the loop around the generator runs outside.
+    """
+    resume = functools.partial(next, steps)
+    while True:
+        try:
+            with block():
+                item = resume()
+        except StopIteration as end:
+            return end.value
+        try:
+            resume = functools.partial(steps.send, (yield item))
+        except BaseException as error:  # thrown in, or GeneratorExit
+            resume = functools.partial(steps.throw, error)
+
+
+# =============================================================================
+# Nodes with a class of their own
+# =============================================================================
+
+
+def watched_class(cls: Any, members: dict[str, Any]) -> Any:
+    """A subclass with other ``members`` that nobody is told of, for a single node."""
+    # In nested blocks cls may be such a class already.
+    bases = (cls,) if issubclass(cls, _Unannounced) else (_Unannounced, cls)
+    # Past a metaclass of the user's, which may do more than make a class.
+    meta: Any = type(cls)
+    return type.__new__(_meta_for(meta), cls.__name__, bases, members)
+
+
+class _Unannounced(Function):
+    """Before a class among the bases: its ``__init_subclass__`` is not called.
+
+    A user's may refuse subclasses, ask for arguments, or keep a list of them.
+    """
+
+    def __init_subclass__(cls) -> None:
+        """Nothing."""
+
+
+@functools.cache
+def _meta_for(meta: Any) -> Any:
+    """The class of watched classes: each has the hash of the class that it watches.
+
+    By these a checkpoint compares the graph of its second run with that of the first.
+    """
+    return type(meta.__name__, (meta,), {"__hash__": _hash_of_watched})
+
+
+def _hash_of_watched(cls: type) -> int:
+    return hash(cls.__bases__[-1])

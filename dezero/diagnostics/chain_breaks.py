@@ -27,6 +27,11 @@ def broken_report(param: Variable, breaks: list[Break]) -> ChainReport:
         message = f"{what} What is computed there is a constant."
     elif first.kind == "frozen":
         message = f"{first.into} got {value}, whose requires_grad was False."
+    elif first.kind == "cut":
+        message = (
+            f"{into} {value}, which unchain() or unchain_backward() has made a leaf: "
+            "the gradient ends there."
+        )
     elif first.kind == "detached":
         message = f"{into} the array of {value} as a constant{door}."
     elif first.kind == "new variable":
@@ -58,6 +63,7 @@ def broken_report(param: Variable, breaks: list[Break]) -> ChainReport:
 _REMEDIES = {
     "no_grad": "Compute the loss outside no_grad.",
     "frozen": "requires_grad = True before the forward pass.",
+    "cut": "Cut after backward(), or cut further back.",
     "detached": "Pass the Variable itself, without .data or detach().",
     "new variable": "Pass the Variable itself instead of Variable(x.data).",
     "copied": "Pass the Variable itself, and use dezero.functions in place of NumPy on "

@@ -274,8 +274,9 @@ def _unknown(param: Variable, loss: Variable, trace: Trace | None) -> ChainRepor
             "unknown",
             f"The loss does not depend on {name} through recorded calls, and no "
             f"recorded call that is still alive got {name}. It was not used, or it was "
-            "used under no_grad, or a result of it that is gone since went on as an "
-            "array (.data, np.asarray): which of these, the graph cannot tell.",
+            "used under no_grad, or a result of it that is gone since went on without "
+            "its graph (.data, np.asarray, detach, unchain): which of these, the graph "
+            "cannot tell.",
             f"explain_grad({name}, lambda: ...) with the computation of the loss runs "
             "it and says at which line.",
             endings=endings,

@@ -17,8 +17,16 @@ Named = list[tuple[str, Variable]]
 def norm(x: Array) -> float:
     """The L2 norm, of half and single precision in double."""
     xp = cuda.get_array_module(x)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(xp.sqrt(xp.square(x.astype(np.float64)).sum()))
+    x = x.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        size = float(xp.sqrt(xp.square(x).sum()))
+        if 1e-140 < size < np.inf:
+            return size
+        # The squares may have left the range of float64 though the norm does not.
+        largest = float(abs(x).max()) if x.size else 0.0
+        if not 0 < largest < np.inf:
+            return size
+        return largest * float(xp.sqrt(xp.square(x / largest).sum()))
 
 
 def is_finite(x: Array) -> bool:

@@ -98,7 +98,8 @@ class Record:
             low, high = bounds
             margin = NEAR * (high - low)
             self.bounded = True
-            self.near += int(((values < low + margin) | (values > high - margin)).sum())
+            near = (values < low + margin) | (values > high - margin)
+            self.near += int((near & finite).sum())
         axis = 1 if y.ndim > 3 or (y.ndim > 2 and channels_first) else y.ndim - 1
         others = tuple([i for i in range(y.ndim) if i != axis])
         alive = xp.asarray((y != 0).any(axis=others)).reshape(-1)
@@ -109,8 +110,9 @@ class Record:
     def row(self) -> Activation:
         """The numbers, and the verdict on them."""
         alive: Any = self.alive
-        units, dead = int(alive.size), int(alive.size - alive.sum())
         size = self.count + self.not_finite
+        units = int(alive.size)
+        dead = int(units - alive.sum()) if size else 0  # of no samples, none is dead
         saturated = self.near / size if self.bounded and size else None
         if self.not_finite:
             verdict = "not finite"

@@ -153,7 +153,11 @@ class Trace:
             if y.creator is not None:
                 self.places[y.creator] = lines
         values = [(x, self._value(x)) for x in inputs]
-        whole = [v for x, v in values if v and not v.breaks and x.requires_grad]
+        whole = [
+            v
+            for x, v in values
+            if v and not v.breaks and x.requires_grad and not _is_cut(x, v)
+        ]
         breaks: list[Break] = []
         if whole and not ys[0].requires_grad:
             assert not Config.enable_backprop
@@ -171,8 +175,12 @@ class Trace:
         """The breaks between param and ``x``; none if nothing says that it depends."""
         value = self._value(x)
         if value is not None:
-            if value.breaks or x.requires_grad:
+            if value.breaks:
                 return value.breaks
+            if _is_cut(x, value):
+                return [Break("cut", "", value, into, lines)]
+            if x.requires_grad:
+                return []
             return [Break("frozen", "", value, into, lines)]
         for kind, origin in self._relatives.of(x.data if _is_variable(x) else x):
             door, where = origin.door(kind)
@@ -201,6 +209,11 @@ class Trace:
                 value.exits.append((door, user_lines()))
         finally:
             self._looking = False
+
+
+def _is_cut(x: Any, value: Value) -> bool:
+    """Is ``x``, a result, a leaf by now?"""
+    return bool(value.maker) and x.requires_grad and x.creator is None
 
 
 def _is_variable(x: Any) -> bool:

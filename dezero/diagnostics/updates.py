@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,20 @@ def check_updates(model: Any, step: Callable[[], Any]) -> UpdateReport:
         for name, p in named_parameters("check_updates", model)
     ]
     step()
-    return UpdateReport([_compared(name, p, old) for name, p, old in before])
+    is_layer = hasattr(model, "named_params")
+    now = dict(model.named_params()) if is_layer else None
+    rows = []
+    for name, p, old in before:
+        there = p if now is None else now.pop(name, None)
+        row = _compared(name, p if there is None else there, old)
+        if there is None:
+            row = replace(row, reason="the step has taken it out of the model")
+        elif there is not p:
+            reason = "the step has put another Parameter in its place"
+            row = replace(row, reason=reason)
+        rows.append(row)
+    rows += [_compared(name, p, None) for name, p in (now or {}).items()]
+    return UpdateReport(rows)
 
 
 def _compared(name: str, p: Any, old: Any) -> Update:
@@ -161,7 +174,8 @@ def _compared(name: str, p: Any, old: Any) -> Update:
         reason = f"its shape was {old.shape} before"
         return Update(name, shape, None, norm(old), None, "made in this step", reason)
     size = norm(old)
-    moved = norm(p.data.astype(np.float64) - old)
+    with np.errstate(over="ignore"):  # from one end of float64 to the other
+        moved = norm(p.data.astype(np.float64) - old)
     ratio = moved / size if size else None
     if not moved:
         frozen = not p.requires_grad

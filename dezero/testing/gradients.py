@@ -119,13 +119,19 @@ def check_gradients(
     ``random``, and of the layers, arrays (running statistics) and random generators
     that f holds, which are given back as they were.
 
+    Elements whose share in a derivative is small are judged by themselves too. But what
+    is less than about 1e-12 of the largest numbers that go into f or come out cannot be
+    told from rounding, and is not seen: check functions of wide ranges at inputs of one
+    size.
+
     Where the slopes on both sides of the inputs differ, the row says "kink", where the
-    values do, "jump", and neither fails: choose other inputs to have it judged. Of
-    arrays of up to 256 elements, those that are not at the kink are judged all the
-    same. A gradient that is wrong is described: its sign, a factor, about half or
-    twice, the elements. An array that forward or backward changes in place, an output
-    that is not finite, of another dtype, or another one at the next call: each is a
-    problem that the report names.
+    values do, "jump", and neither fails: choose other inputs to have it judged. The
+    elements that are not at the kink are judged all the same. (In arrays of more than
+    256 elements kinks are looked for by halving; if they are too many, a note says how
+    many elements are not judged.) A gradient that is wrong is described: its sign, a
+    factor, about half or twice, the elements. An array that forward or backward changes
+    in place, an output that is not finite, of another dtype, or another one at the next
+    call: each is a problem that the report names.
 
     Args:
         f: Maps Variables to a Variable, or to a tuple, list or dict of them; or a

@@ -257,13 +257,27 @@ def passes_add_up(case: Case, xs: Arrays, options: Options) -> None:
 
 
 def passes_agree(case: Case, xs: Arrays, options: Options) -> None:
-    """``create_graph=True`` and ``retain_graph=False`` give the same gradients."""
+    """``create_graph=True`` and ``retain_graph=False`` give the same gradients.
+
+    So does a pass when nobody holds the outputs any more.
+    """
     plain = leaf_gradients(*call_on_variables(case, xs, options))
     recorded = leaf_gradients(*call_on_variables(case, xs, options), create_graph=True)
     freed = leaf_gradients(*call_on_variables(case, xs, options), retain_graph=False)
     for i, g in enumerate(plain):
         assert_close(recorded[i], g, 1e-13, f"gradient {i} with create_graph=True")
         assert_close(freed[i], g, 1e-13, f"gradient {i} with retain_graph=False")
+    variables, ys = call_on_variables(case, xs, options)
+    ys = [Identity()(y) if carries_gradient(y) else y for y in ys]
+    try:
+        gone = leaf_gradients(variables, ys)
+    except Exception as error:
+        raise AssertionError(
+            "backward fails once nobody holds the outputs: is reads_outputs False in a "
+            f"class that reads self.outputs? ({type(error).__name__}: {error})"
+        ) from error
+    for i, g in enumerate(plain):
+        assert_close(gone[i], g, 1e-13, f"gradient {i} when the outputs are gone")
 
 
 def layout_does_not_matter(case: Case, xs: Arrays, options: Options) -> None:

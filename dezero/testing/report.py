@@ -37,8 +37,8 @@ class GradientCheck:
         shape: The shape of what was varied.
         analytic: The derivative along the direction, from ``backward``.
         numeric: The same from central differences.
-        error: ``|analytic - numeric| / (sum |g_i d_i| + tiny)``, the largest over the
-            directions; the other two are those of that direction.
+        error: ``|analytic - numeric| / (sqrt(sum (g_i d_i)**2) + tiny)``, the largest
+            over the directions; the other two are those of that direction.
         kind: Empty where there is a derivative to compare with. Else why there is none:
             "kink" (the slopes on both sides differ), "jump" (so do the values), or
             "not finite". At a kink or jump the numbers are those of the elements that

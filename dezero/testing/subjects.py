@@ -234,19 +234,33 @@ class Subject:
         size = max(sizes, default=0.0) or 1.0
         scale = sum([float(np.sum(abs(w))) for w in ws]) * size
 
-        def loss_along(i: int, d: np.ndarray, t: float) -> float:
+        bases = [y.data.copy() for y in ys]
+
+        def terms_along(i: int, d: np.ndarray, t: float) -> np.ndarray:
             moved = [*xs[:i], np.asarray(xs[i] + t * d), *xs[i + 1 :]]
-            ys = function(self._variables(moved), False)
-            terms = [np.sum(w * y.data) for w, y in zip(ws, ys, strict=True)]
-            return float(sum(terms))
+            now = function(self._variables(moved), False)
+            # Differences first: a large output that does not move brings no rounding.
+            terms = [
+                w * (y.data - base) for w, y, base in zip(ws, now, bases, strict=True)
+            ]
+            return np.concatenate([np.ravel(a) for a in terms])
+
+        def gradient_at(i: int, step: np.ndarray) -> np.ndarray:
+            moved = [*xs[:i], np.asarray(xs[i] + step), *xs[i + 1 :]]
+            found = _gradient_of(function, len(xs))(
+                self._variables([*moved, *ws]), False
+            )
+            return found[i].data
 
         for i, gradient in enumerate(gradients):
             row = Row(
                 self.findings,
                 (order, names[i]),
                 gradient.data,
-                functools.partial(functools.partial, loss_along, i),
+                functools.partial(functools.partial, terms_along, i),
+                functools.partial(gradient_at, i),
                 scale,
+                xs[i],
             )
             self.findings.add_check(row.check(_direction(rng, xs[i])))
             row.describe([_direction(rng, xs[i]) for _ in range(3 * row.wrong)])

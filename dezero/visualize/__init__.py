@@ -27,6 +27,9 @@ _NAMES: dict[str, str] = {
 }
 
 
+__all__ = sorted(_NAMES)
+
+
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         module = importlib.import_module(f"{__name__}.{_NAMES[name]}")

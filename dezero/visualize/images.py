@@ -124,6 +124,8 @@ def as_pixels(function: str, x: np.ndarray) -> np.ndarray:
     low, high = (0, 255) if is_bytes else (x.min(), x.max())
     if low >= 0 and high <= 1:
         return x
+    # In quarters: the range of numbers near the largest of float64 is none of them.
+    x, low, high = x / 4, low / 4, high / 4
     return (x - low) / (high - low if high > low else 1)
 
 

@@ -334,3 +334,84 @@ def test_other_threads_are_left_alone():
 def test_empty_arrays_and_none_pass():
     with detect_anomaly():
         F.sum(F.linear(np.zeros((0, 3)), Variable(np.zeros((3, 2))), None)).backward()
+
+
+def test_it_decorates_a_generator_function():
+    @detect_anomaly()
+    def losses(n):
+        """Losses."""
+        got = None
+        for i in range(n):
+            got = yield F.log(variable(1.0 - i)), got
+        return "end"
+
+    steps = losses(2)
+    assert losses.__doc__ == "Losses."
+    assert next(steps)[1] is None
+    F.log(np.ones(1) * 0.5)  # the loop around it runs outside
+    with pytest.raises(FloatingPointError, match=r"Log\.forward: expected a finite"):
+        steps.send(3)
+    assert [y.item() for y, _ in losses(1)] == [0.0]
+    steps = losses(1)
+    next(steps)
+    with pytest.raises(StopIteration) as end:
+        next(steps)
+    assert end.value.value == "end"
+    steps = losses(1)
+    next(steps)
+    with pytest.raises(KeyError):
+        steps.throw(KeyError)
+    with np.errstate(divide="ignore"):
+        assert F.log(np.zeros(1)).data == -np.inf
+
+
+def test_classes_that_refuse_or_count_their_subclasses():
+    made = []
+
+    class Meta(type):
+        def __init__(cls, *args, **kwargs):
+            made.append(cls)
+            super().__init__(*args, **kwargs)
+
+    class Base(Function, metaclass=Meta):
+        def __init_subclass__(cls, tag, **kwargs):
+            if tag == "never":
+                raise TypeError("final")
+            super().__init_subclass__(**kwargs)
+
+    class Double(Base, tag="double"):
+        def forward(self, x):
+            return x * 2
+
+        def backward(self, gy):
+            assert type(self) is Double  # it may ask for its class
+            return gy * 2
+
+    x = variable(1.0)
+    with detect_anomaly(), detect_anomaly():
+        y = Double()(x)
+        y.backward()
+        y.backward()
+    assert x.grad.data == 4.0
+    assert made == [Base, Double] and Double.__subclasses__() != []
+
+
+def test_a_checkpoint_is_run_again_inside_and_outside():
+    layer = L.Linear(3, in_size=3)
+    x = np.random.RandomState(0).randn(2, 3).astype(np.float32)
+
+    def made():
+        return F.sum(F.checkpoint(lambda x: F.tanh(layer(x)), Variable(x)) ** 2)
+
+    made().backward()
+    expected = layer.W.grad.data.copy()
+    outside = made()
+    with detect_anomaly():
+        inside = made()
+        for loss in (inside, outside):
+            layer.cleargrads()
+            loss.backward()
+            np.testing.assert_array_equal(layer.W.grad.data, expected)
+    layer.cleargrads()
+    inside.backward()
+    np.testing.assert_array_equal(layer.W.grad.data, expected)

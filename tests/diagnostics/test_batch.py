@@ -541,3 +541,17 @@ def test_errors():
     report = overfit_one_batch(L.ReLU(), CE, batch)
     assert isinstance(report.error, ValueError)
     assert "expected parameters, got ReLU without any" in report.rows[0].detail
+
+
+def test_a_model_that_cannot_be_copied():
+    class Holding(L.Linear):
+        def __init__(self):
+            super().__init__(3)
+            self.steps = (i for i in range(3))
+
+    with pytest.raises(
+        TypeError,
+        match=r"overfit_one_batch: expected a model and an optimizer that "
+        r"copy\.deepcopy can copy, got Holding \(TypeError: cannot pickle 'generator'",
+    ):
+        overfit_one_batch(Holding(), CE, (np.ones((2, 3)), np.zeros(2, int)))

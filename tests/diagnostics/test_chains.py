@@ -623,8 +623,8 @@ def test_an_intermediate_that_is_gone_leaves_no_trace(W, V):
         "unknown",
         "The loss does not depend on W through recorded calls, and no recorded call "
         "that is still alive got W. It was not used, or it was used under no_grad, or "
-        "a result of it that is gone since went on as an array (.data, np.asarray): "
-        "which of these, the graph cannot tell.",
+        "a result of it that is gone since went on without its graph (.data, "
+        "np.asarray, detach, unchain): which of these, the graph cannot tell.",
     )
     assert [e.what for e in report.endings] == ["constant", "leaf 'V'"]
     assert "Mul" in str(report) and "lambda" in report.remedy
@@ -920,3 +920,43 @@ def test_errors(W, call, message):
 def test_the_package_has_it():
     assert dz.explain_grad is explain_grad
     assert dz.diagnostics.explain_grad is explain_grad
+
+
+def test_a_result_that_was_unchained_in_the_run(W, V):
+    def loss():
+        h = F.tanh(F.matmul(X, W))
+        h.name = "h"
+        h.unchain()
+        return F.sum(h * V)
+
+    report = check(
+        explain_grad(W, loss),
+        "cut",
+        "Mul got the result 'h' of Tanh (5, 4), which unchain() or unchain_backward() "
+        "has made a leaf: the gradient ends there.",
+    )
+    assert report.remedy == "Cut after backward(), or cut further back."
+    assert "return F.sum(h * V)" in report.lines[0]
+
+    def itself():
+        y = F.sum(W)
+        y.unchain()
+        return y
+
+    check(
+        explain_grad(W, itself),
+        "cut",
+        "the loss is the result of Sum (), which unchain() or unchain_backward() has "
+        "made a leaf: the gradient ends there.".capitalize().replace(
+            "sum (", "Sum (", 1
+        ),
+    )
+
+
+def test_a_cut_beside_an_open_way_is_no_break(W):
+    def loss():
+        h = F.matmul(X, W)
+        h.unchain()
+        return F.sum(h * F.matmul(X, W))
+
+    assert explain_grad(W, loss).reaches

@@ -12,7 +12,10 @@ from dezero.diagnostics.states import unchanged_random_states
 def test_norms():
     assert norm(np.full(4, 6e4, np.float16)) == pytest.approx(12e4, rel=1e-3)
     assert norm(np.full(4, 1e38, np.float32)) == pytest.approx(2e38)
-    assert norm(np.zeros(0)) == 0.0
+    assert norm(np.full(4, 1e300)) == pytest.approx(2e300)
+    assert norm(np.full(4, 1e-300)) == pytest.approx(2e-300)
+    assert norm(np.array([np.inf])) == np.inf
+    assert norm(np.zeros(0)) == norm(np.zeros(3)) == 0.0
     assert np.isnan(norm(np.array([np.nan])))
 
 

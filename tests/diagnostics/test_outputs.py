@@ -296,3 +296,18 @@ def test_errors():
 
     with pytest.raises(ValueError, match="activations: expected Nothing to call lay"):
         activations(Nothing(), X)
+
+
+def test_of_an_empty_batch_nothing_is_dead():
+    model = MLP((8, 3), activation=F.relu)
+    model(X)
+    report = activations(model, X[:0])
+    assert report.ok and [r.dead for r in report.rows] == [0] * len(report.rows)
+
+
+def test_what_is_not_finite_is_not_saturated():
+    model = MLP((8, 3))
+    model(X)
+    report = activations(model, np.full_like(X, np.nan))
+    assert row(report, "l0 > F.sigmoid").verdict == "not finite"
+    assert row(report, "l0 > F.sigmoid").saturated == 0.0

@@ -253,3 +253,44 @@ def test_errors():
         check_updates(model, 3)
     with pytest.raises(ValueError, match="check_updates: expected parameters, got R"):
         check_updates(L.ReLU(), lambda: None)
+
+
+def test_parameters_that_the_step_replaces_removes_or_adds():
+    model = MLP((8, 3))
+    model(X)
+
+    def step():
+        model.l0.W = Parameter(model.l0.W.data * np.float32(0.99))
+        model.l1.b = None
+        model.extra = Parameter(np.ones(2))
+
+    report = check_updates(model, step)
+    assert row(report, "l0/W").verdict == "fine"
+    assert row(report, "l0/W").ratio == pytest.approx(0.01, rel=1e-3)
+    assert row(report, "l0/W").reason == (
+        "the step has put another Parameter in its place"
+    )
+    assert row(report, "l1/b").verdict == "did not move"
+    assert row(report, "l1/b").reason == "the step has taken it out of the model"
+    assert row(report, "extra").verdict == "made in this step"
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200, 1e308])
+def test_numbers_at_the_ends_of_float64(size):
+    p = Parameter(np.full((2, 2), size / 4), name="W")
+
+    def step():
+        p.data = p.data * 0.99
+
+    (found,) = check_updates([p], step).rows
+    assert (found.verdict, found.norm) == ("fine", pytest.approx(size / 2))
+    assert found.ratio == pytest.approx(0.01)
+
+
+def test_from_one_end_of_float64_to_the_other():
+    p = Parameter(np.full((1, 2), 1e308), name="W")
+
+    def step():
+        p.data = -p.data
+
+    assert check_updates([p], step).rows[0].verdict == "wild"

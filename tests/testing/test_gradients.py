@@ -1,12 +1,16 @@
 """The judge is judged: right gradients read as right, planted faults as wrong."""
 
+import re
+
 import numpy as np
 import pytest
 
 import dezero.functions as F
 from dezero import Function, Variable, no_grad
 from dezero.functions.elementwise import Elementwise
+from dezero.models import MLP
 from dezero.testing import check_gradients, numerical_gradient
+from dezero.testing.diagnosis import explain_ratios
 from dezero.testing.gradients import pin_random, pinned_random_state
 from dezero.testing.report import GradientCheck, GradientReport, verdict
 
@@ -446,13 +450,95 @@ def test_a_jump_is_named():
     report.assert_ok()
 
 
-def test_a_large_array_with_a_kink_is_not_looked_through():
+def test_kinks_in_a_large_array_are_found_by_halving():
     x = np.linspace(-1, 1, 301)
     report = check_gradients(made(Relu), x, order=1)
     assert report.notes == (
-        "kink at input 0, order 1: some of 301 elements, none judged",
+        "kink at input 0, order 1: 1 of 301 elements, the first at (150,); the others "
+        "are right",
     )
     report.assert_ok()
+    for faults in ({"slope": -1.0}, {"at_zero": 5.0}):
+        report = check_gradients(made(Relu, **faults), x, order=1)
+        assert report.verdict == "wrong", str(report)
+
+
+def test_a_large_array_of_kinks_is_looked_through_in_part():
+    report = check_gradients(made(Relu), np.zeros(2000), order=1)
+    assert report.notes == (
+        "kink at input 0, order 1: its 2000 elements are not judged",
+    )
+    report.assert_ok()
+    report = check_gradients(made(Relu, at_zero=5.0), np.zeros(2000), order=1)
+    assert report.verdict == "wrong", str(report)
+    x = np.r_[np.zeros(400), np.ones(200)]
+    report = check_gradients(made(Relu), x, order=1)
+    (note,) = report.notes
+    assert re.fullmatch(
+        r"kink at input 0, order 1: 2\d\d of 600 elements, the first at \(\d+,\); "
+        r"1\d\d more are not judged; the others are right",
+        note,
+    ), note
+    faulty = check_gradients(
+        Masked(lambda x: np.maximum(x, 0), lambda x: 0 + (x.data > 0), 1 + x),
+        x,
+        order=1,
+    )
+    assert faulty.verdict == "wrong"
+
+
+@pytest.mark.parametrize("n", [2, 5, 300])
+def test_kinks_that_cancel_are_kinks(n):
+    x = np.r_[np.zeros(n), 1.0]
+    for seed in range(40):
+        report = check_gradients(made(Relu), x, order=1, directions=1, seed=seed)
+        assert report.verdict == "kink", f"{seed}\n{report}"
+        report.assert_ok()
+
+
+def test_a_network_at_inputs_of_zero():
+    # Biases start at zero: all units of these rows stand at their kink.
+    x = np.r_[np.zeros((2, 4)), np.random.RandomState(0).randn(2, 4)]
+    for seed in range(8):
+        np.random.seed(seed)
+        report = check_gradients(MLP((6, 6, 3), F.relu), x, order=1, seed=seed)
+        report.assert_ok()
+        assert report.kinks
+
+
+def test_outputs_turn_independently_in_a_kink():
+    # 0 is right for each output, but not between the slopes of their weighted sum.
+    W = np.random.RandomState(1).randn(20, 40)
+    x = np.r_[np.zeros((1, 20)), np.random.RandomState(2).randn(1, 20)]
+    check_gradients(lambda x: made(Relu)(F.matmul(x, W)), x).assert_ok()
+    # Nor is it where f has summed them up itself.
+    v = np.random.RandomState(3).randn(40)
+    summed = check_gradients(
+        lambda x: F.sum(made(Relu)(F.matmul(x, W)) * v), x, order=1
+    )
+    summed.assert_ok()
+    wrong = check_gradients(
+        lambda x: F.sum(made(Relu, slope=0.9)(F.matmul(x, W)) * v), x[:1], order=1
+    )
+    assert wrong.verdict == "wrong", str(wrong)
+
+
+def test_a_kink_of_the_derivative_is_no_fault():
+    def f(x):
+        return x * abs(x)
+
+    for x in (np.zeros(1), np.array([0.0, 1.0]), np.r_[np.zeros(2), np.ones(300)]):
+        check_gradients(f, x, order=1).assert_ok()
+
+    class Wrong(Function):
+        def forward(self, x):
+            return x * abs(x)
+
+        def backward(self, gy):
+            return gy * abs(self.inputs[0]) * 1.9
+
+    report = check_gradients(Wrong(), np.array([0.0, 0.01]), order=1)
+    assert report.verdict == "wrong"
 
 
 def test_noise_is_no_excuse_for_a_wrong_gradient():
@@ -745,3 +831,107 @@ def test_the_step_follows_the_dtype_of_f():
     for dtype, tolerance in (("f4", 1e-4), ("f2", 0.05)):
         found = numerical_gradient(lambda x, d=dtype: x.data.astype(d) ** 3, X)
         np.testing.assert_allclose(found, 3 * X**2, rtol=tolerance, atol=tolerance)
+
+
+# ---- faults that hide beside larger numbers --------------------------------------
+
+
+class Masked(Function):
+    """y = f(x); the gradient is multiplied by the mask."""
+
+    def __init__(self, f, derivative, mask):
+        self.f, self.derivative, self.mask = f, derivative, mask
+
+    def forward(self, x):
+        return self.f(x)
+
+    def backward(self, gy):
+        return gy * self.derivative(self.inputs[0]) * self.mask
+
+
+def test_one_wrong_element_among_many_is_seen():
+    mask = np.ones(100_000)
+    mask[33] = -1.0
+    f = Masked(lambda x: x**3, lambda x: 3 * x * x, mask)
+    x = np.random.RandomState(0).uniform(0.5, 1.5, mask.shape)
+    assert check_gradients(f, x, order=1, directions=1).error > 1e-3
+    # A small fault in all of them does not average out.
+    f = Masked(lambda x: x**3, lambda x: 3 * x * x, 1.0001)
+    report = check_gradients(f, x, order=1)
+    assert report.verdict == "suspicious", str(report)
+
+
+def test_small_elements_are_judged_by_themselves():
+    x = np.array([20.0, 0.1, 3.0])
+    f = Masked(lambda x: x**4, lambda x: 4 * x**3, np.array([1.0, -1.0, 1.0]))
+    assert check_gradients(lambda x: x**4, x).verdict == "right"
+    report = check_gradients(f, x, order=1)
+    assert report.error > 1e-4, str(report)
+    assert report.hints == (
+        "input 0, order 1: among 1 of 3 elements, the first at (1,): the sign: "
+        "analytic = -1 x numeric along every direction",
+    )
+    f = Masked(lambda x: x**4, lambda x: 4 * x**3, np.array([1.0, 0.0, 1.0]))
+    (hint,) = check_gradients(f, x, order=1).hints
+    assert "analytic is 0: backward gives nothing" in hint
+
+
+@pytest.mark.parametrize(
+    ("f", "xs"),
+    [
+        # a large input, a large constant, tiny outputs
+        (lambda x, z, s: s(F.sin)(z) + x / 1e12, [np.ones(1) * 1e12, np.ones(1)]),
+        (lambda x, s: s(lambda x: x)(x) + 1e9, [np.ones(3)]),
+        (lambda x, s: s(F.sin)(x) * 1e-11, [np.ones(3)]),
+    ],
+)
+def test_rounding_is_measured_where_it_would_excuse_a_fault(f, xs):
+    class Minus(Function):
+        """y = x, and the gradient of -x."""
+
+        def forward(self, x):
+            return x.copy()
+
+        def backward(self, gy):
+            return -gy
+
+    def right(f):
+        return f
+
+    def wrong(f):
+        return lambda x: Minus()(f(x))
+
+    check_gradients(lambda *xs: f(*xs, right), *xs).assert_ok()
+    report = check_gradients(lambda *xs: f(*xs, wrong), *xs, order=1)
+    assert report.error > 1e-5, str(report)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: F.softmax(x * 30),  # nearly 1, and the rest below its rounding
+        lambda x: F.softmax_cross_entropy(x * 100, np.zeros(len(x), int)),
+        lambda x: F.mean(x - F.mean(x)),
+        lambda x: F.sum(x) / F.sum(x),
+        lambda x: F.log(F.exp(x / 10)) - x / 10,
+    ],
+)
+@pytest.mark.parametrize("size", [1e-3, 1.0, 20.0])
+def test_what_cancels_is_no_fault(f, size):
+    for seed in range(3):
+        x = np.random.RandomState(seed).randn(3, 4) * size
+        check_gradients(f, x, seed=seed).assert_ok()
+
+
+def test_elements_near_the_edge_of_a_domain_get_steps_of_their_own():
+    x = np.array([1e-12, 0.3, 2.0])
+    check_gradients(F.log, x).assert_ok()
+    check_gradients(lambda x: x**1.5, np.array([1e-9, 1.0])).assert_ok()
+    for mask in ([1.0, 1.0, 2.0], [2.0, 1.0, 1.0]):
+        f = Masked(np.log, lambda x: 1 / x, np.array(mask))
+        report = check_gradients(f, x, order=1)
+        assert report.error > 1e-3, str(report)
+
+
+def test_a_right_gradient_is_not_described():
+    assert explain_ratios([1.0, 1.0], 1, (3,)) is None

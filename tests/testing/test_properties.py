@@ -200,6 +200,23 @@ def test_create_graph_that_changes_the_gradient_is_caught():
     assert "passes" in check(square(Wrong))
 
 
+def test_outputs_that_are_read_but_not_kept_are_caught():
+    class Wrong(Square):
+        reads_outputs = False
+
+        def backward(self, gy):
+            y = self.outputs[0]()
+            return gy * self.inputs[0] * 2.0 + 0 * y
+
+    assert check(square(Wrong)) == ["passes"]
+    with pytest.raises(
+        AssertionError,
+        match=r"backward fails once nobody holds the outputs: is reads_outputs False "
+        r"in a class that reads self\.outputs\? \(TypeError: ",
+    ):
+        check_property("passes", square(Wrong), (np.ones(2),), {})
+
+
 def test_float64_output_is_caught():
     class Wrong(Square):
         def forward(self, x):

@@ -167,3 +167,9 @@ def test_words():
     assert shown(3, 3, "images") == ""
     assert shown(1797, 64, "images") == "first 64 of 1,797 images"
     assert plain("$a$ _b") == r"\$a\$ _b" and plain("_a") == " _a"
+
+
+def test_a_star_import_brings_the_pictures():
+    assert set(visualize.__all__) <= set(dir(visualize))
+    assert {"draw_graph", "sparkline", "plot_history"} <= set(visualize.__all__)
+    assert not {"importlib", "Any"} & set(visualize.__all__)

@@ -149,3 +149,8 @@ def test_given_axes():
 def test_errors(call, error, message):
     with pytest.raises(error, match=f"^plot_images: expected {message}"):
         call()
+
+
+def test_the_widest_range_there_is():
+    x = np.array([[[1.7e308, -1.7e308], [0.0, 0.0]]])
+    np.testing.assert_array_equal(shown(plot_images(x))[0], [[1, 0], [0.5, 0.5]])
