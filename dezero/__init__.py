@@ -21,6 +21,7 @@ from dezero import (
     training,
     transforms,
 )
+from dezero.allocation import use_pooled_malloc
 from dezero.autodiff import (
     grad,
     hessian,
@@ -53,7 +54,7 @@ from dezero.training import fit
 
 if TYPE_CHECKING:
     from dezero import diagnostics, utils, visualize
-    from dezero.diagnostics import detect_anomaly, explain_grad
+    from dezero.diagnostics import detect_anomaly, explain_grad, profile
 
 __version__ = "0.1.0"
 is_simple_core = True  # scripts that ask for a second, simple core need none
@@ -80,7 +81,11 @@ Layer._repr_html_ = _layer_html  # type: ignore[attr-defined]
 
 # Modules that most scripts do without, and names in them: imported on first need.
 _LAZY_MODULES = ("diagnostics", "utils", "visualize")
-_LAZY_NAMES = {"detect_anomaly": "diagnostics", "explain_grad": "diagnostics"}
+_LAZY_NAMES = {
+    "detect_anomaly": "diagnostics",
+    "explain_grad": "diagnostics",
+    "profile": "diagnostics",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -125,6 +130,7 @@ __all__ = [
     "models",
     "no_grad",
     "optimizers",
+    "profile",
     "save_checkpoint",
     "seed",
     "serializers",
@@ -133,6 +139,7 @@ __all__ = [
     "training",
     "using_config",
     "transforms",
+    "use_pooled_malloc",
     "utils",
     "value_and_grad",
     "visualize",

@@ -113,6 +113,7 @@ def main():
     if not Path(args.out).absolute().parent.is_dir():  # better now than after training
         parser.error(f"--out: there is no folder for {args.out}")
 
+    dz.use_pooled_malloc()
     dz.seed(0)
     digits, test_digits = Digits(train=True), Digits(train=False)
     model = MLP((HIDDEN_SIZE, 10), activation=F.relu)

@@ -83,6 +83,7 @@ def main():
     if args.steps < 1:
         parser.error(f"--steps: expected at least 1, got {args.steps}")
 
+    dz.use_pooled_malloc()
     dz.seed(0)
     text, test = Shakespeare(), Shakespeare(train=False)
     size = text.vocab_size

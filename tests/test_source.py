@@ -41,6 +41,7 @@ LAYERS = (
 )
 # These stand beside the layers, and only on what is listed.
 BESIDE = {
+    "allocation": set(),
     "optimizers": {"core", "cuda"},
     "transforms": {"cuda"},
     "dataloaders": {"cuda"},

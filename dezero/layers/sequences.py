@@ -163,10 +163,11 @@ class SequenceRNN(_Sequence):
     """Layers of :func:`dezero.functions.rnn`, each over what the one before gave.
 
     Parameters, of ``forwards/i`` and, in both directions, ``backwards/i``:
-        Wx: (I, H), normal with standard deviation ``sqrt(1 / I)``; I is ``in_size``,
-            then H, or 2H in both directions.
-        Wh: (H, H), normal with standard deviation ``sqrt(1 / H)``.
-        b: (H,), zeros.
+
+    - ``Wx`` (I, H), normal with standard deviation ``sqrt(1 / I)``; I is ``in_size``,
+      then H, or 2H in both directions;
+    - ``Wh`` (H, H), normal with standard deviation ``sqrt(1 / H)``;
+    - ``b`` (H,), zeros.
 
     Args:
         hidden_size: H, number of features of a state.

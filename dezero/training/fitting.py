@@ -91,7 +91,8 @@ def fit(
     (``seconds`` apart) if batches come from a DataLoader or a list. Any other loader
     begins its pass anew after Ctrl-C, and batches that were used are passed over.
 
-    ``Config`` is as before when it returns or raises.
+    ``Config`` is as before when it returns or raises. What stays is the setting of
+    :func:`dezero.use_pooled_malloc`, which it calls: freed memory is kept for reuse.
 
     Args:
         model: A Layer, or a function of the inputs.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dezero.allocation import use_pooled_malloc
 from dezero.checkpoints import load_checkpoint, save_checkpoint
 from dezero.checkpoints.parts import has_state
 from dezero.core import using_config
@@ -61,6 +62,7 @@ class Run:
 
     def run(self) -> None:
         """Go on from the checkpoint if there is one; train, and leave all in order."""
+        use_pooled_malloc()  # every step makes and frees the same arrays
         path = self.settings.checkpoint
         if path is not None and os.path.exists(file_of("checkpoint", path)):
             load_checkpoint(path, **self._parts())
