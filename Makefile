@@ -7,7 +7,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALLED_BY := setup.cfg pyproject.toml
 
-.PHONY: demo test lint format bench mutants clean
+.PHONY: demo test lint format bench mutants docs clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-demo
@@ -26,13 +26,19 @@ format: .venv/installed-dev
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
 
-bench: .venv/installed-dev
-	$(BIN)/python benchmarks/overhead.py
-	$(BIN)/python benchmarks/mlp.py
+# `make bench PEERS=1` also compares with other libraries; ARGS="gpt lstm --pooled" hands
+# workloads and options on to the script.
+bench: .venv/installed-$(if $(PEERS),peers,dev)
+	$(BIN)/python benchmarks/bench.py $(if $(PEERS),--peers) $(ARGS)
 
 # Which changes of the code would no test notice? Hours; see the top of the script.
 mutants: .venv/installed-mutants
 	$(BIN)/python tools/mutants.py
+
+# Minutes: it runs all the steps. DOCS=-Dsphinx_gallery_conf.plot_gallery=0 leaves that out.
+docs: .venv/installed-docs
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going $(DOCS) \
+	  -b html docs docs/_build/html
 
 clean:
 	rm -rf .venv build dist dezero.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,5 +1,9 @@
-"""The two sides of every benchmark compute the same; how fast is not tested here."""
+"""All sides of every benchmark compute the same; how fast is not tested here."""
 
+import importlib
+import json
+import platform
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +20,8 @@ BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 @pytest.fixture(scope="module")
 def benchmarks():
     """The scripts as modules; they import each other as neighbours."""
-    names = ["_compare", "handwritten", "overhead", "mlp", "import_time"]
+    names = ["_inputs", "_workloads", "_measuring", "_report", "_child", "bench"]
+    names += ["by_hand", "by_hand.parts", "with_dezero", "_only_float32"]
     names += ["_derivatives", "_tables", "_trajectories", "against_torch"]
     names += ["_loss_tasks", "_loss_tasks_early", "_loss_tasks_late"]
     names += [
@@ -30,115 +35,148 @@ def benchmarks():
     before = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
-        modules = {name: __import__(name) for name in names}
-    yield modules
-    for name in set(names) - before:
-        del sys.modules[name]
+        yield {name: importlib.import_module(name) for name in names}
+    for name in set(sys.modules) - before:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file is not None and BENCHMARKS in Path(file).parents:
+            del sys.modules[name]
 
 
-def numerical_gradient(loss, p, direction, eps):
-    """Central difference of ``loss()`` along ``direction``, a change of array ``p``."""
-    start = p.copy()
-    values = []
-    for sign in (1, -1):
-        p[...] = start + sign * eps * direction
-        values.append(loss())
-    p[...] = start
-    return (values[0] - values[1]) / (2 * eps)
+def step_of(benchmarks, workload, side, **options):
+    """A small step of a side, and its arrays as they are compared."""
+    made = benchmarks["_workloads"].SIDES[side].workloads()[workload.entry]
+    inputs = workload.make_inputs(small=True, check=True)
+    computation = made(inputs | options)
+    losses = [float(computation.step())]
+    arrays = [np.array(g) for g in computation.gradients()]
+    losses += [float(computation.step()) for _ in range(2)]
+    return {f"arr_{i}": a for i, a in enumerate(arrays)} | {"losses": np.array(losses)}
+
+
+TIMED = ["tiny", "deep", "wide", "mlp_sgd", "mlp_adam", "norm_mlp", "conv_net"]
+TIMED += ["conv_block", "resnet_block", "lstm", "gpt", "hvp"]
+
+
+@pytest.mark.parametrize("name", TIMED)
+def test_dezero_agrees_with_the_computation_by_hand(benchmarks, name):
+    workload = benchmarks["_workloads"].WORKLOADS[name]
+    by_hand = step_of(benchmarks, workload, "by hand")
+    with benchmarks["_only_float32"].only_float32():
+        ours = step_of(benchmarks, workload, "DeZero")
+    assert all(np.abs(a).max() > 0 for a in by_hand.values())
+    benchmarks["_measuring"].agree(name, ours, by_hand, 1e-4)
+    trains = {"mlp_sgd", "mlp_adam", "norm_mlp", "conv_net", "lstm", "gpt"}
+    assert (len(set(ours["losses"])) == 3) == (name in trains)
+
+
+def test_every_workload_has_goals_and_these_two_sides(benchmarks):
+    module = benchmarks["_workloads"]
+    for name, workload in module.WORKLOADS.items():
+        assert name == workload.name and workload.goals and workload.title
+        assert workload.kind in ("time", "memory", "import")
+        if workload.kind == "time":
+            assert name in TIMED
+        if workload.kind != "import":
+            for side in ("by hand", "DeZero"):
+                assert workload.entry in module.SIDES[side].workloads()
+        for goal in workload.goals:
+            assert goal.than in module.SIDES
+    assert module.WORKLOADS["tiny"].goals[0].ratio == 5.5
 
 
 @pytest.mark.parametrize(
-    ("graph", "size", "nodes"), [("tiny", 3, 13), ("deep", 20, 21), ("wide", 7, 14)]
+    ("side", "module"),
+    [
+        ("torch1", "torch"),
+        ("mygrad", "mygrad"),
+        ("autograd", "autograd"),
+        ("jax", "jax"),
+    ],
 )
-def test_a_graph_agrees_with_its_reference(benchmarks, graph, size, nodes):
-    work = benchmarks["overhead"].GRAPHS[graph](size)
-    benchmarks["_compare"].check(work, rtol=1e-5)
-    first = [p.grad.data.copy() for p in work.parameters]
-    benchmarks["_compare"].check(work, rtol=1e-5)  # a step leaves nothing behind
-    for p, g in zip(work.parameters, first, strict=True):
-        np.testing.assert_array_equal(p.grad.data, g)
-    assert work.nodes == nodes
-    assert work.later < work.goal
+def test_peers_that_are_installed_agree_too(benchmarks, side, module):
+    info = benchmarks["_workloads"].SIDES[side]
+    assert info.package == module
+    there = {} if info.missing() else info.workloads()
+    for name in there:
+        workload = benchmarks["_workloads"].WORKLOADS[name]
+        arrays = step_of(benchmarks, workload, side)
+        by_hand = step_of(benchmarks, workload, "by hand")
+        benchmarks["_measuring"].agree(f"{name}, {side}", arrays, by_hand, 1e-4)
+
+
+@pytest.mark.parametrize("way", ["_Columns", "_Offsets"])
+def test_both_convolutions_by_hand_are_the_one_of_dezero(benchmarks, way):
+    module = importlib.import_module("by_hand.convolution")
+    rng = np.random.default_rng(0)
+    x, W = (rng.random(s, np.float32) for s in [(2, 3, 6, 5), (4, 3, 3, 3)])
+    gy = rng.random((2, 4, 6, 5), np.float32)
+    conv = getattr(module, way)(x, W)
+    vx, vW = dz.Variable(x), dz.Variable(W)
+    y = F.conv2d(vx, vW, pad=1)
+    np.testing.assert_allclose(conv.forward(), y.data, rtol=1e-5)
+    y.backward(grad=gy)
+    gW = np.empty_like(W)
+    gx = conv.backward(gy, gW)
+    np.testing.assert_allclose(gx, vx.grad.data, rtol=1e-5)
+    np.testing.assert_allclose(gW, vW.grad.data, rtol=1e-5)
+    assert conv.backward(gy, gW, x_too=False) is None
 
 
 @pytest.mark.parametrize("graph", ["tiny", "deep", "wide"])
 def test_the_graph_has_the_nodes_it_claims(benchmarks, graph, monkeypatch):
-    work = benchmarks["overhead"].GRAPHS[graph](6)
+    workload = benchmarks["_workloads"].WORKLOADS[graph]
+    inputs = workload.make_inputs()
+    side = benchmarks["with_dezero"].WORKLOADS[graph](inputs)
     calls = []
     call = dz.Function.__call__
     monkeypatch.setattr(
         dz.Function, "__call__", lambda f, *xs: calls.append(f) or call(f, *xs)
     )
     monkeypatch.setattr(dz.Variable, "backward", lambda y, **options: None)
-    work.step()
-    assert len(set(calls)) == work.nodes
+    side.step()
+    assert len(set(calls)) == {"tiny": 49, "deep": 10_001, "wide": 10_000}[graph]
 
 
-@pytest.mark.parametrize("adam", [False, True])
-def test_the_mlp_agrees_with_its_reference(benchmarks, adam):
-    work = benchmarks["mlp"].mlp((6, 5, 4, 3), batch_size=7, adam=adam)
-    before = [p.data.copy() for p in work.parameters]
-    benchmarks["_compare"].check(work, rtol=1e-5)
-    after = zip(work.parameters, work.reference.parameters, before, strict=True)
-    for p, by_hand, old in after:
-        assert p.dtype == np.float32
-        # 1 % of a step of Adam, which makes much of the rounding of a small gradient
-        np.testing.assert_allclose(p.data, by_hand, rtol=1e-5, atol=1e-5)
-        assert not np.array_equal(p.data, old)
-
-
-@pytest.mark.parametrize("adam", [False, True])
-def test_the_mlp_stays_with_its_reference_over_several_steps(benchmarks, adam):
-    work = benchmarks["mlp"].mlp((6, 5, 4, 3), batch_size=7, adam=adam)
-    losses = [(work.step().item(), work.reference.step()) for _ in range(5)]
-    ours, by_hand = np.array(losses).T
-    np.testing.assert_allclose(ours, by_hand, rtol=1e-4)
-    assert ours[-1] < ours[0]
-
-
-def test_the_reference_of_the_mlp_has_the_gradient_of_its_loss(benchmarks):
-    rng = np.random.default_rng(1)
-    shapes = [(4, 5), (5,), (5, 3), (3,)]
-    parameters = [rng.standard_normal(shape) for shape in shapes]
-    x, t = rng.standard_normal((6, 4)), rng.integers(0, 3, 6)
-    mlp = benchmarks["handwritten"].Mlp(x, t, parameters)
-    mlp.update = lambda: None  # gradients only
-    mlp.step()
-    for p, g in zip(mlp.parameters, [g.copy() for g in mlp.gradients], strict=True):
-        direction = rng.standard_normal(p.shape)
-        numeric = numerical_gradient(mlp.step, p, direction, 1e-6)
-        assert np.vdot(g, direction) == pytest.approx(numeric, rel=1e-5, abs=1e-9)
+def test_dropout_is_timed_and_not_compared(benchmarks):
+    workload = benchmarks["_workloads"].WORKLOADS["norm_mlp"]
+    assert workload.make_inputs()["dropout"] == 0.5
+    for side in ("by hand", "DeZero"):
+        a, b = (
+            step_of(benchmarks, workload, side, dropout=ratio)["losses"]
+            for ratio in (0.0, 0.5)
+        )
+        assert np.isfinite(b).all() and not np.allclose(a, b, rtol=1e-4)
 
 
 def test_updates_in_blocks_cover_every_element(benchmarks, monkeypatch):
-    handwritten = benchmarks["handwritten"]
-    monkeypatch.setattr(handwritten.FlatParameters, "block", 4)
-    flat = handwritten.FlatParameters([np.ones((3, 3)), np.full(2, 5.0)])
+    parts = benchmarks["by_hand.parts"]
+    monkeypatch.setattr(parts.FlatParameters, "block", 4)
+    flat = parts.FlatParameters([np.ones((3, 3)), np.full(2, 5.0)])
     flat.grad[...] = np.arange(11)
     flat.sgd(lr=0.5)
     np.testing.assert_allclose(flat.parameters[0].ravel(), 1 - 0.5 * np.arange(9))
     np.testing.assert_allclose(flat.parameters[1], 5 - 0.5 * np.arange(9, 11))
 
 
-def test_check_notices_a_wrong_gradient(benchmarks):
-    work = benchmarks["overhead"].tiny(2)
-    step = work.reference.step
-
-    def wrong():
-        loss = step()
-        work.reference.gradients[0][3] += 0.1
-        return loss
-
-    work.reference.step = wrong
-    with pytest.raises(AssertionError, match="gradient of w"):
-        benchmarks["_compare"].check(work)
-
-
-def test_check_notices_a_wrong_loss(benchmarks):
-    work = benchmarks["overhead"].tiny(2)
-    work.reference.step = lambda: 0.0
-    with pytest.raises(AssertionError, match="loss"):
-        benchmarks["_compare"].check(work)
+def test_agree_notices_what_is_wrong(benchmarks):
+    agree = benchmarks["_measuring"].agree
+    good = {"arr_0": np.ones(3), "arr_1": np.full(2, 1e-9), "losses": np.ones(3)}
+    agree("all", good, good, 1e-4)
+    # What is nothing but rounding beside the others need not agree.
+    agree("all", good | {"arr_1": np.zeros(2)}, good, 1e-4)
+    for wrong, message in [
+        ({"arr_0": np.array([1, 1, 1.001])}, "all: arr_0 differs by 0.0009"),
+        ({"losses": np.full(3, 1.1)}, "losses differs"),
+        ({"arr_0": np.full(3, np.nan)}, "differs by nan"),
+        (
+            {"arr_0": np.ones(3, np.float32)},
+            r"arr_0 is float32 \(3,\), by hand float64",
+        ),
+        ({"arr_0": np.ones((3, 1))}, r"arr_0 is float64 \(3, 1\)"),
+        ({"arr_2": np.ones(1)}, "4 for 3"),
+    ]:
+        with pytest.raises(AssertionError, match=message):
+            agree("all", good | wrong, good, 1e-4)
 
 
 class WidensForward(dz.Function):
@@ -158,7 +196,7 @@ class WidensBackward(dz.Function):
 
 
 def test_only_float32_names_the_function_that_widens(benchmarks):
-    only_float32 = benchmarks["_compare"].only_float32
+    only_float32 = benchmarks["_only_float32"].only_float32
     x = dz.Variable(np.ones(3, np.float32))
     with only_float32(), pytest.raises(AssertionError, match=r"WidensForward\.forward"):
         WidensForward()(x)
@@ -171,60 +209,182 @@ def test_only_float32_names_the_function_that_widens(benchmarks):
     assert x.grad.dtype == np.float32
 
 
-def test_compare_gives_medians_of_the_rounds(benchmarks):
-    now = 0.0
-    order = []
-
-    def takes(name, seconds):
-        def step():
-            nonlocal now
-            now += next(seconds)
-            order.append(name)
-
-        return step
-
-    # The two first steps of each side tell how many fit into a window.
-    ours = takes("ours", iter([9, 9, 2, 3, 4]))
-    reference = takes("reference", iter([9, 9, 1, 1, 4]))
-    t = benchmarks["_compare"].compare(
-        ours, reference, clock=lambda: now, rounds=3, window=0.0
+@pytest.mark.parametrize("name", ["mlp_sgd", "memory_mlp_sgd"])
+def test_children_are_checked_and_measured(benchmarks, name):
+    module = benchmarks["_measuring"]
+    row = module.measure(
+        benchmarks["_workloads"].WORKLOADS[name],
+        ["by hand", "DeZero"],
+        rounds=2,
+        window=0.0,
+        small=True,
     )
-    assert (t.ours, t.reference, t.ratio) == (3, 1, 2)
-    assert (t.lowest, t.highest) == (1, 3)
-    assert order[4:] == [
-        *("ours", "reference"),
-        *("reference", "ours"),
-        *("ours", "reference"),
+    times = 1 if name.startswith("memory") else 2
+    assert (row["name"], row["pooled"]) == (name, False)
+    assert [len(taken) for taken in row["rounds"].values()] == [times] * 2
+    assert all(x >= 0 for taken in row["rounds"].values() for x in taken)
+
+
+def test_memory_is_kept_where_glibc_is(benchmarks):
+    workload = benchmarks["_workloads"].WORKLOADS["tiny"]
+    module = benchmarks["_measuring"]
+    options = {"pooled": True, "rounds": 1, "window": 0.0, "small": True}
+    if platform.libc_ver()[0] == "glibc":
+        assert module.measure(workload, ["by hand"], **options)["pooled"]
+    else:
+        with pytest.raises(module.Failure, match="expected glibc"):
+            module.measure(workload, ["by hand"], **options)
+
+
+def test_a_child_tells_what_went_wrong(benchmarks):
+    child = benchmarks["_measuring"].Child("DeZero", "tiny", False, True)
+    try:
+        child.wait()
+        with pytest.raises(
+            benchmarks["_measuring"].Failure, match="(?s)DeZero: .*KeyError"
+        ):
+            child.ask("sing")
+    finally:
+        child.close()
+
+
+def test_sides_take_turns(benchmarks):
+    class Child:
+        def __init__(self, side):
+            self.side = side
+
+        def ask(self, request, *arguments):
+            order.append((self.side, request, *arguments))
+            return {"wall": 0.5, "cpu": 1.0}
+
+    order = []
+    taken = benchmarks["_measuring"]._times([Child("a"), Child("b")], 3, 1.0, cpu=True)
+    assert taken == {"a": [500.0] * 3, "b": [500.0] * 3}  # CPU time, two steps
+    assert order[2:] == [(side, "run", 2) for side in "abbaab"]
+
+
+# ---- what is printed and stored ------------------------------------------------------
+
+
+def a_row(ours, by_hand=(1.0, 2.0, 4.0), name="conv_net", pooled=False, **others):
+    rounds = {"by hand": list(by_hand), "DeZero": list(ours)} | others
+    return {"name": name, "pooled": pooled, "rounds": rounds}
+
+
+def test_ratios_are_medians_of_the_rounds(benchmarks):
+    ratio = benchmarks["_report"].ratio
+    assert ratio(a_row((3.0, 2.0, 4.0)), "DeZero") == (1.0, 1.0, 3.0)
+
+
+def test_goals_are_judged(benchmarks):
+    verdicts = benchmarks["_report"].verdicts
+    assert verdicts(a_row((1.0, 2.0, 4.0))) == ["1 met"]
+    assert verdicts(a_row((1.1, 2.1, 4.1))) == ["1 missed"]
+    row = a_row((1.0, 2.0, 4.0), pooled=True, torch2=[0.5, 1.0, 2.0])
+    assert verdicts(row) == ["1 met", "1.2 of torch2 missed (2.00)"]
+    row = a_row((1.0, 2.0, 4.0), pooled=True)
+    assert verdicts(row) == ["1 met", "1.2 of torch2 not measured"]
+
+
+def test_a_line_of_the_table(benchmarks):
+    report = benchmarks["_report"]
+    rows = [a_row((1.0, 1.0, 3.0), torch1=[0.5, 1, 2]), a_row((9, 9, 9), name="gpt")]
+    heads = report.columns(rows)
+    assert heads == [
+        *("workload", "by hand", "DeZero", "ratio (lowest-highest)", "torch1", "goal")
     ]
+    assert report.cells(rows[0], heads) == [
+        *("conv_net", "2 ms", "1 ms", "0.75 (0.50-1.00)", "0.50", "1 met")
+    ]
+    assert report.cells(rows[1], heads)[4:] == ["-", "1.1 missed"]
+    printed = [
+        report.line(heads, heads),
+        report.line(report.cells(rows[0], heads), heads),
+    ]
+    assert printed[0].index("goal") == printed[1].index("1 met")
 
 
-def test_verdict(benchmarks):
-    verdict = benchmarks["_compare"].verdict
-    assert (verdict(7.0, 7), verdict(7.01, 7)) == ("met", "missed")
+def test_a_run_is_stored_and_compared_with(benchmarks, tmp_path):
+    report = benchmarks["_report"]
+    about = report.conditions() | {"rounds": 3, "cpu": False}
+    assert about["versions"]["dezero"] == dz.__version__
+    old = [a_row((2.0, 4.0, 8.0)), a_row((1.0, 2.0, 4.0), pooled=True)]
+    report.save(tmp_path / "runs" / "v1.0", about, old)
+    before = report.load(tmp_path / "runs" / "v1.0.json")
+    assert before == old
+    new = [a_row((1.0, 2.0, 4.0)), a_row((1.0, 2.0, 4.0), name="gpt")]
+    heads = report.columns(new, before)
+    assert heads[-2:] == ["before", "goal"]
+    assert report.cells(new[0], heads, before)[-2] == "2.00 (-50 %)"
+    assert report.cells(new[1], heads, before)[-2] == "-"
+    text = (tmp_path / "runs" / "v1.0.md").read_text()
+    assert "| conv_net | 2 ms | 4 ms | 2.00 (2.00-2.00) | 1 missed |" in text
+    assert all(title in text for title in report.TITLES.values())
+    (tmp_path / "other.json").write_text(json.dumps([1]))
+    with pytest.raises(ValueError, match="expected the JSON of a run"):
+        report.load(tmp_path / "other.json")
 
 
-def test_overhead_prints_a_line_for_each_graph(benchmarks, monkeypatch, capsys):
-    overhead = benchmarks["overhead"]
-    small = {"tiny": lambda: overhead.tiny(2), "wide": lambda: overhead.wide(2)}
-    monkeypatch.setattr(overhead, "GRAPHS", small)
-    monkeypatch.setattr(overhead, "compare", lambda *sides, **options: timing)
-    timing = benchmarks["_compare"].Timing(2e-3, 1e-3, 2.0, 1.5, 2.5)
-    monkeypatch.setattr(sys, "argv", ["overhead.py"])
-    overhead.main()
+@pytest.mark.parametrize("named", [True, False])
+def test_bench_prints_a_line_for_each_workload(
+    benchmarks, monkeypatch, capsys, tmp_path, named
+):
+    bench = benchmarks["bench"]
+    asked = []
+
+    def measure(workload, sides, **options):
+        asked.append((workload.name, tuple(sides), options["pooled"]))
+        return a_row((1.0,), (2.0,), name=workload.name, pooled=options["pooled"])
+
+    monkeypatch.setattr(bench, "measure", measure)
+    monkeypatch.setattr(bench, "RESULTS", tmp_path)
+    arguments = ["tiny", "gpt", "--both"] + ["--name", "now"] * named
+    monkeypatch.setattr(sys, "argv", ["bench.py", *arguments])
+    bench.main()
+    sides = ("by hand", "DeZero")
+    assert asked == [(n, sides, p) for p in (False, True) for n in ("tiny", "gpt")]
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[-2:]] == ["tiny", "wide"]
-    assert "2.00 (1.50-2.50)" in lines[-1] and "15 met, later 12 met" in lines[-1]
+    assert [line.split()[0] for line in lines if " 0.50 " in line] == [
+        "tiny",
+        "gpt",
+    ] * 2
+    saved = sorted(path.name for path in tmp_path.iterdir())
+    assert saved == (["now.json", "now.md"] if named else [])
 
 
-def test_overhead_refuses_an_unknown_graph(benchmarks, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["overhead.py", "tall"])
+def test_bench_goes_on_after_a_failure(benchmarks, monkeypatch, capsys):
+    def measure(workload, sides, **options):
+        assert workload.name != "tiny", "they differ"
+        return a_row((1.0,), (2.0,), name=workload.name)
+
+    monkeypatch.setattr(benchmarks["bench"], "measure", measure)
+    monkeypatch.setattr(sys, "argv", ["bench.py", "tiny", "gpt"])
+    with pytest.raises(SystemExit, match="failed: tiny"):
+        benchmarks["bench"].main()
+    out = capsys.readouterr().out
+    assert "tiny FAILED: they differ" in out and "\ngpt " in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tall"], "workloads: expected tiny, deep, .*, got tall"),
+        (["--sides", "cupy"], "sides: expected by hand, DeZero, .*, got cupy"),
+        (["--rounds", "0"], "--rounds: expected at least 1, got 0"),
+    ],
+)
+def test_bench_refuses_what_it_does_not_know(
+    benchmarks, monkeypatch, capsys, arguments, message
+):
+    monkeypatch.setattr(sys, "argv", ["bench.py", *arguments])
     with pytest.raises(SystemExit):
-        benchmarks["overhead"].main()
-    assert "expected tiny, deep, wide, got tall" in capsys.readouterr().err
+        benchmarks["bench"].main()
+    text = " ".join(capsys.readouterr().err.split())
+    assert re.search(message, text)
 
 
 def test_import_seconds_measures_a_fresh_interpreter(benchmarks, tmp_path):
-    seconds = benchmarks["import_time"].import_seconds("json", str(tmp_path))
+    seconds = benchmarks["_measuring"].import_seconds("json", str(tmp_path))
     assert 0 <= seconds < 60
 
 
