@@ -15,7 +15,7 @@ demo: .venv/installed-demo
 
 # Each worker of pytest has a core: threads of BLAS beside it would only be in its way.
 test: lint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check

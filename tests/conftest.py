@@ -12,7 +12,7 @@ common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("dev", max_examples=20, **common)
 settings.register_profile("quick", max_examples=20, derandomize=True, **common)
-settings.register_profile("ci", max_examples=100, derandomize=True, **common)
+settings.register_profile("ci", max_examples=50, derandomize=True, **common)
 settings.register_profile("deep", max_examples=1000, **common)
 
 default = "ci" if os.environ.get("CI") == "true" else "dev"
