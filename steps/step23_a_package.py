@@ -16,7 +16,8 @@ more.
 # ----------------
 # ``F`` is the usual short name for the functions. The formula itself has not changed by
 # a letter, except that ``exp`` is ``F.exp``. Step 22 printed the three numbers in
-# ``mini``.
+# ``mini``. ``float(z)`` takes the number out of a Variable, as in exercise 3 of step
+# 19.
 import inspect
 
 import numpy as np
@@ -66,16 +67,17 @@ print("Variable.__mul__ is F.mul:", dz.Variable.__mul__ is F.mul)
 # %%
 # A function of the package looks like ours: ``forward`` on arrays, ``backward`` with
 # the slopes. ``Elementwise`` is a kind of ``Function``, the base of those that work
-# element by element. ``needs_grad[1]`` says whether anybody wants the second slope. The
-# two attributes at the top let the engine save memory and copies.
+# element by element. ``needs_grad[1]`` says whether anybody wants the second gradient;
+# if not, None stands in its place. The two attributes at the top let the engine save
+# memory and copies.
 print(inspect.getsource(F.Div))
 
 # %%
 # What is different: gradients are Variables
 # ------------------------------------------
-# Our ``backward`` computed with arrays. In the package it computes with Variables, so
-# ``x.grad`` is one too. Part 3 makes use of that: gradients can be differentiated
-# again.
+# Our ``backward`` computed with arrays. In the package it computes with Variables: in
+# ``Div`` above, ``self.inputs`` is read without ``.data``. So ``x.grad`` is a Variable
+# too. Part 3 makes use of that: gradients can be differentiated again.
 print("x.grad:", x.grad, " its type:", type(x.grad).__name__)
 
 # %%
@@ -104,7 +106,7 @@ try:
     constant.backward()
 except RuntimeError as error:
     message = str(error)
-print("RuntimeError:", message[:60], "...")
+print("RuntimeError:", message.split(": it was")[0], "...")
 
 # %%
 # The claims of this step, as assertions.
@@ -120,7 +122,8 @@ assert constant.creator is None and "requires no gradient" in message
 # Exercises
 # ---------
 # 1. ``Div.backward`` above divides twice, where step 22 wrote ``-gy * x0 / x1**2``. The
-#    two are equal on paper. Try both in float32 with ``x0 = x1 = 1e30`` and ``gy = 1``.
+#    two are equal on paper. Try both in float32, whose largest number is about 3e38,
+#    with ``x0 = x1 = 1e30`` and ``gy = 1``.
 # 2. ``dz.Variable(small) * np.array([2.0, 2.0])``: which dtype has the result, and why
 #    is the array on the right not treated as the number 2.0 is?
 # 3. Write the class ``Cylinder`` of step 13 for the package. What changes in

@@ -96,16 +96,13 @@ for f in minima:
     y = dz.Variable(np.array(-2.0))
     f(x, y).backward()
     found = np.array([float(x.grad), float(y.grad)])
-    expected = [
-        float(numerical_gradient(f, x.data, y.data, index=0)),
-        float(numerical_gradient(f, x.data, y.data, index=1)),
-    ]
+    expected = [numerical_gradient(f, x.data, y.data, index=i) for i in (0, 1)]
     error = np.max(np.abs(found - expected) / np.abs(expected))
     worst = max(worst, error)
     print(f"{f.__name__:16} {found[0]:9.3f} {found[1]:10.3f}   {error:.0e}")
 
 # %%
-# ``check_gradients`` does all of this in one call and prints a table, a row for each
+# ``check_gradients`` does all of this in one call and returns a table, a row for each
 # argument. It multiplies the function and the step by random factors, so its numbers
 # are not those above; what counts is that the two columns agree. ``order=1`` asks for
 # first derivatives; part 3 comes to the second.
@@ -118,8 +115,9 @@ print(report)
 # An operator on arrays works element by element. If x and y hold the 400 points of a
 # grid, one ``backward`` gives the slopes at all of them. (It starts with a gradient of
 # 1 for each element, and no point influences another.) The arrows in the figure point
-# downhill, against the gradient. They stand at right angles to the lines of equal
-# height.
+# downhill, against the gradient, and are drawn with one length. They stand at right
+# angles to the lines of equal height. The stars are the four minima of the function,
+# all of height 0.
 xs, ys = np.meshgrid(np.linspace(-5, 5, 20), np.linspace(-5, 5, 20))
 x = dz.Variable(xs)
 y = dz.Variable(ys)

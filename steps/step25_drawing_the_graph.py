@@ -94,7 +94,8 @@ print("boxes and arrows, package:", count(drawing.dot))
 
 # %%
 # ``draw_graph(y, to_file="step25.png")`` makes the picture. That needs a program:
-# Graphviz, or the Python package that ``pip install 'dezero[plot]'`` installs.
+# Graphviz, or the Python package that comes with the extra ``plot``
+# (``pip install -e '.[plot]'``, as for the other figures).
 # ``dz.utils.get_dot_graph(y)`` gives the text alone; it can be pasted into any of the
 # DOT viewers on the web.
 
@@ -120,15 +121,15 @@ def cube(x):
 z = cube(x)
 z.backward()
 print("\ngradient:", x.grad, "(expected 12)")
-dot = dz.utils.get_dot_graph(z, verbose=False)
+dot = dz.utils.get_dot_graph(z, verbose=False)  # without shapes and dtypes
 nodes = re.findall(r'label="(.*?)", shape="(.*?)"', dot)
 print("nodes:", nodes)
 
 # %%
-# The drawing shows two leaves and one box: ``x``, a constant, and ``Mul``. There is no
-# ``Pow``. What was computed under ``no_grad`` is a number without a past, drawn as a
-# grey note, and no gradient goes through it: one of the two paths to ``x`` is missing.
-# With the switch removed, there are two boxes, and the gradient is right.
+# The drawing shows one box, ``Mul``, and its two inputs: ``x``, and a constant 4. There
+# is no ``Pow``. What was computed under ``no_grad`` is a number without a past, drawn
+# as a grey note, and no gradient goes through it: one of the two paths to ``x`` is
+# missing. With the switch removed, there are two boxes, and the gradient is right.
 
 x.cleargrad()
 repaired = x**2 * x
@@ -137,15 +138,16 @@ print("repaired:", x.grad)
 
 assert count(ours) == count(drawing.dot) == (3, 8)
 assert z.data == 8 and "Pow" not in dot and count(dot)[0] == 1
-assert "Pow" in dz.utils.get_dot_graph(repaired)
+whole = dz.utils.get_dot_graph(repaired)
+assert "Pow" in whole and count(whole)[0] == 2
 assert x.grad.data == 12
 
 # %%
 # Exercises
 # ---------
-# 1. How many boxes and how many arrows has the drawing of ``x * x * x * x``? Say it
-#    first, then count with ``to_dot``. Is there another way to write the same power
-#    with fewer boxes, using only ``*``?
+# 1. With ``a = x * w``, the products ``a * a`` and ``(x * w) * (x * w)`` are equal. How
+#    many boxes and how many arrows has the drawing of each? Say it first, then count
+#    with ``to_dot``. How does a drawing show that something was computed twice?
 # 2. Change ``to_dot`` so that the label of each box also shows the generation of the
 #    Function.
 # 3. Draw :math:`(x + 2w - 7)^2 + (2x + w - 5)^2` with ``draw_graph``. How many

@@ -4,9 +4,10 @@ Step 26: watching the queue
 
 The loop of ``backward`` takes Functions out of a priority queue: of all that are
 waiting, the one with the highest generation runs first. When it runs, every gradient
-that reaches its output has arrived. Here we watch that happen, in two ways: with a
-Function that takes notes, and with the backward player, a page on which a pass can be
-stepped through forwards and backwards.
+that reaches its output has arrived. Step 16 noted the order of the names, in a loop of
+our own. Here we look into the loop of the package, and at the numbers, in two ways:
+with a Function that takes notes, and with the backward player, a page on which a pass
+can be stepped through forwards and backwards.
 
 New since the step before: ``backward_player``.
 """
@@ -17,7 +18,8 @@ New since the step before: ``backward_player``.
 # ``Note`` passes its input on, and passes the gradient back. On the way back it writes
 # down its label, its generation and the gradient that reached it. Put between two
 # operations, it shows when the loop comes past. It is a Function as in the steps
-# before, with ``forward`` on arrays and ``backward``.
+# before, with ``forward`` on arrays and ``backward`` on Variables. (``forward`` returns
+# a copy, so that no two Variables share an array.)
 
 import os
 
@@ -114,8 +116,8 @@ assert "4 + 100 = 104" in page.html and "right is 100" in page.html
 # 1. Predict the order of the notes, with generations and gradients, for
 #    ``a = Note("a")(x**2)``, ``b = Note("b")(a * a)``, ``y = Note("y")(b * a)`` at
 #    ``x = 2``. Check.
-# 2. Two Functions of the same generation can wait in the queue at once. Does it matter
-#    which of them runs first? Build a sum of two notes on separate branches and see
-#    which order the package chooses.
+# 2. Write a Function ``Turn`` that passes its input on and gives the gradient back with
+#    its sign turned. What does x get if ``Turn()`` stands in the place of ``Note("a")``
+#    above? And in that of ``Note("c")``? Work it out first.
 # 3. Write a player page for the function of exercise 1 without notes. Switch to the
 #    plain stack: how often does ``Pow`` run, and what does ``x`` get?

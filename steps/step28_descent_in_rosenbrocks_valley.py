@@ -7,7 +7,8 @@ such steps lead into a minimum. This is gradient descent:
 
 .. math:: x \leftarrow x - \eta \, \nabla f(x)
 
-with a small number :math:`\eta`, the learning rate (``lr`` in the code). We try it on
+Here :math:`\nabla f` is the gradient, that is, the slopes by all variables together,
+and :math:`\eta` a small number, the learning rate (``lr`` in the code). We try it on
 Rosenbrock's function, a long bent valley with a nearly flat floor:
 
 .. math:: f(x_0, x_1) = (1 - x_0)^2 + 100 \, (x_1 - x_0^2)^2
@@ -44,8 +45,8 @@ def descend(lr, limit=20_000):
         if y.data < 1e-6 or y.data > 1e6:
             break
         y.backward()
-        x0.data -= lr * x0.grad.data
-        x1.data -= lr * x1.grad.data
+        x0.data = x0.data - lr * x0.grad.data
+        x1.data = x1.data - lr * x1.grad.data
     return np.array(path)
 
 
@@ -63,7 +64,9 @@ for i in (0, 1, 2, 10, 100, 1000, 10_000, len(path) - 1):
 # Why it creeps
 # -------------
 # On the floor, :math:`x_1 = x_0^2`, the gradient is small. A tenth beside it, it is
-# large, and nearly all of it points across the valley, not along.
+# large. At :math:`x_0 = 0.5` the curve :math:`x_0^2` has the slope 1, so the valley
+# runs in the direction (1, 1) there. The direction across it is (−1, 1), and nearly all
+# of the large gradient points that way.
 
 
 def gradient(x0, x1):
@@ -90,7 +93,7 @@ for i, (x0, x1, y) in enumerate(wild):
 # %%
 # The picture shows the first drop as one long line, and the marks at 10, 100, 1000 and
 # 10,000 steps show how the pace slackens. Lines of equal height are drawn at
-# f = 0.1, 1, 10, 100 and 1000.
+# f = 0.1, 1, 10 and 100.
 
 try:
     import matplotlib.pyplot as plt
@@ -98,17 +101,16 @@ except ImportError:
     plt = None
 
 if plt is not None:
-    grid0, grid1 = np.meshgrid(np.linspace(-1.6, 1.6, 321), np.linspace(-0.5, 2, 251))
+    grid0, grid1 = np.meshgrid(np.linspace(-1.6, 1.6, 641), np.linspace(-0.5, 2, 1001))
     height = rosenbrock(grid0, grid1)
     figure, axes = plt.subplots(figsize=(7, 5))
-    levels = 10.0 ** np.arange(-1, 4)
+    levels = 10.0 ** np.arange(-1, 3)
     axes.contour(grid0, grid1, height, levels, colors="tab:blue", linewidths=0.8)
     axes.plot(path[:, 0], path[:, 1], color="tab:red", linewidth=1.5)
-    for i in (0, 10, 100, 1000, 10_000):
+    marks = {0: (-12, -14), 10: (12, -4), 100: (9, -3), 1000: (7, -13), 10000: (7, -13)}
+    for i, offset in marks.items():
         axes.plot(path[i, 0], path[i, 1], "o", color="tab:red")
-        label = f"{i:,} " if i < 1000 else f"  {i:,}"
-        side = "right" if i < 1000 else "left"
-        axes.text(path[i, 0], path[i, 1] - 0.1, label, ha=side)
+        axes.annotate(f"{i:,}", path[i, :2], xytext=offset, textcoords="offset points")
     axes.plot(1, 1, "k*", markersize=14)
     axes.set(xlabel="x0", ylabel="x1", title="Steps down Rosenbrock's valley")
     plt.savefig("step28.png", dpi=120)
@@ -133,4 +135,4 @@ assert len(wild) == 4 and wild[-1, 2] > 1e6
 # 2. Remove the two calls of ``cleargrad`` and run the first 1000 steps. What does the
 #    update use instead of the gradient?
 # 3. Replace the 100 in the function by 1, and start at the same point with learning
-#    rate 0.05. How many steps does it take now?
+#    rate 0.05. How many steps does it take now, and why?

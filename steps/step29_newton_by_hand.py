@@ -3,9 +3,9 @@ Step 29: Newton's method by hand
 ================================
 
 Gradient descent knows how steep a function is, and nothing else. How far to go is a
-guess, the learning rate. The second derivative tells how soon the slope will be gone:
-if the slope is :math:`f'` and changes by :math:`f''` per unit, it is zero at a distance
-of :math:`f' / f''`. Newton's method goes there:
+guess, the learning rate. The second derivative, the *curvature*, tells how soon the
+slope will be gone: if the slope is :math:`f'` and changes by :math:`f''` per unit, it
+is zero at a distance of :math:`f' / f''`. Newton's method goes there:
 
 .. math:: x \leftarrow x - \frac{f'(x)}{f''(x)}
 
@@ -78,7 +78,9 @@ print("steps by descent:        ", len(descent) - 1)
 # What a step does
 # ----------------
 # At each point, Newton's method replaces the function by the parabola that has the same
-# value, slope and curvature there, and jumps to the bottom of that parabola.
+# value, slope and curvature there, and jumps to the bottom of that parabola. In the
+# picture, a dotted line leads from there to the function, where the next point is. (The
+# second line is short.)
 
 try:
     import matplotlib.pyplot as plt
@@ -94,11 +96,12 @@ if plt is not None:
         parabola = f(a) + slope(a) * (xs - a) + curvature(a) / 2 * (xs - a) ** 2
         label = f"parabola at {a:.2f}, bottom at {b:.2f}"
         axes.plot(xs, parabola, color=colour, label=label)
-        axes.plot(a, f(a), "o", color=colour)
         bottom = f(a) - slope(a) ** 2 / curvature(a) / 2
         axes.vlines(b, f(b), bottom, color=colour, linestyle=":")
-    axes.set(xlabel="x", ylim=(-30, 90), title="Two steps of Newton's method")
-    axes.legend()
+        axes.plot([a, b], [f(a), f(b)], "o", color="black", markersize=5)
+    axes.set(xlabel="x", ylim=(-10, 90), title="Two steps of Newton's method")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3)
+    figure.tight_layout()
     plt.savefig("step29.png", dpi=120)
     print("step29.png shows the parabolas of the first two steps")
 

@@ -99,7 +99,8 @@ print("mixed:", dz.grad(gu, v), dz.grad(gv, u))
 
 # %%
 # An input that the result does not depend on is an error, as a constant is. The product
-# :math:`p = uv` has the derivative :math:`v` by :math:`u`, and no ``u`` is left in it:
+# :math:`p = uv` has the derivative :math:`v` by :math:`u`, and no ``u`` is left in it.
+# ``allow_unused=True`` says that this is meant; None then stands for a slope of zero.
 
 p = u * v
 gp = dz.grad(p, u, create_graph=True)

@@ -97,9 +97,9 @@ for n in (1, 2, 3, 4):
     print(f"{abs(at_one[n] - exact):.0e} by dz.grad")
 
 # %%
-# The graph of a derivative of the sine stays small, because the sine has the derivative
-# cosine and the cosine has the derivative minus sine. The two take turns. The next step
-# looks at a function that is not so well behaved.
+# Each derivative of the sine is one Function applied to ``x``, a sine or a cosine, and
+# a sign: its graph stays small. The next step counts, and looks at a function that is
+# not so well behaved.
 
 for n, y in enumerate(many):
     assert np.allclose(y, np.sin(values + n * np.pi / 2), rtol=0, atol=1e-12)
@@ -113,5 +113,6 @@ assert lost[0] < 1e-9 and lost[3] > 1e-7 and lost == sorted(lost)
 # 2. A Taylor series needs derivatives at one point. Find the first eight coefficients
 #    :math:`f^{(n)}(0)/n!` of :math:`\sin(x) \, e^x` with ``derivatives``, and compare
 #    the polynomial with the function at 0.5.
-# 3. In step 27 the sine was a polynomial. What happens if ``derivatives`` is used on a
-#    polynomial, say :math:`x^3`, up to order 5?
+# 3. In step 27 the sine was a polynomial. Use ``derivatives`` on the polynomial
+#    :math:`x^3`, up to order 5, once written ``x**3`` and once ``x * x * x``. One of
+#    the two raises an error of step 32. Which, at which order, and why?

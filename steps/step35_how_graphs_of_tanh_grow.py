@@ -129,10 +129,12 @@ assert np.allclose(values, checks, rtol=1e-9)
 # Exercises
 # ---------
 # 1. Count the Functions behind the derivatives of :math:`x e^x` up to order 8. The
-#    n-th derivative is :math:`(x + n) e^x`. Does the graph grow as that of tanh does,
-#    or as that of the sine?
+#    n-th derivative is :math:`(x + n) e^x`. Does the graph grow by a factor per order,
+#    as that of tanh does, or not at all, as that of the sine, or in a third way?
 # 2. Write a function of :math:`x` and n that gives the n-th derivative of tanh from the
 #    polynomial, as a Variable, so that one more derivative can be taken of it. Count
 #    the Functions behind it for n = 8.
-# 3. The drawing of order 2 has five boxes. Write down :math:`y'' = -2y(1 - y^2)` as it
-#    is computed, and assign each box to a place in the formula.
+# 3. The backward of ``TanhGrad`` finds the slope of ``gy * (1 - y * y)`` by ``y`` as
+#    ``-2 * y * gy * ggy``. Here ``gy`` and ``ggy`` are the ones that the first and the
+#    second pass start with. Give each of the five Functions of order 2 its place in
+#    :math:`y'' = -2y(1 - y^2)`. Why is only one of them a ``TanhGrad``?

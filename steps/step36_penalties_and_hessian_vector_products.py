@@ -45,8 +45,8 @@ def fit(price):
         a.cleargrad()
         b.cleargrad()
         total.backward()
-        a.data -= 0.05 * a.grad.data
-        b.data -= 0.05 * b.grad.data
+        a.data = a.data - 0.05 * a.grad.data
+        b.data = b.data - 0.05 * b.grad.data
     return float(error), float(slope)
 
 
@@ -56,7 +56,7 @@ for price, (error, slope) in fits.items():
     print(f"{price:5.2f} {error:6.3f} {slope:8.2f}")
 
 # %%
-# The dearer the slope, the gentler the curve, and the larger the error that is left.
+# The higher the price, the gentler the curve, and the larger the error that is left.
 # The slope of :math:`m` at 0 is :math:`ab`, so here we could have written
 # ``a * b`` in the total. For a larger program nobody could, and the lines that find the
 # slope would be the same.
@@ -100,7 +100,9 @@ print(f"our H v and the full Hessian times v, relative: {relative:.0e}")
 # -------------------------------------------
 # Multiply a vector by :math:`H` again and again, with its length set back to 1 each
 # time. It turns into the direction in which the function is most curved, and the factor
-# by which it is stretched is that curvature. At the minimum, where all numbers are 1:
+# by which it is stretched is that curvature: the largest *eigenvalue* of :math:`H`,
+# which NumPy's ``eigvalsh`` finds from the matrix. At the minimum, where all numbers
+# are 1:
 
 minimum = np.ones(10)
 v = random.normal(size=10)

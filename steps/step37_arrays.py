@@ -2,9 +2,13 @@ r"""
 Step 37: one node for many numbers
 ==================================
 
-Until now most variables held a single number. A ``Variable`` may hold an array of any
-shape, and the functions on it work element by element. One node of the graph then
-stands for a thousand small ones, and its backward is the same formula as before:
+Part 4, steps 37 to 52, comes to neural networks: formulas with hundreds of adjustable
+numbers, which descent changes until the results fit given examples. So many numbers
+live in arrays. The first steps of this part do for arrays what part 2 did for numbers.
+
+A ``Variable`` may hold an array of any shape. A function that works element by element
+is then one node of the graph that stands for a thousand small ones (we met this in
+step 24), and its backward is the same formula as before:
 
 .. math:: y_i = f(x_i) \quad\Rightarrow\quad
           \frac{\partial y_i}{\partial x_i} = f'(x_i), \qquad
@@ -22,7 +26,7 @@ import dezero.functions as F
 # %%
 # The class below computes the bell curve ``exp(-x**2)``. Nothing in it speaks of
 # arrays: NumPy and the operators of ``Variable`` apply the formula to each element. The
-# counter shows how often ``forward`` runs.
+# counter ``calls`` shows how often ``forward`` runs.
 
 # New in this step
 
@@ -39,20 +43,25 @@ class Bell(dz.Function):
         return gy * (-2 * x) * F.exp(-x * x)
 
 
+def bell(x):
+    return Bell()(x)
+
+
 numbers = np.linspace(-2, 2, 1000)
 x = dz.Variable(numbers)
-y = Bell()(x)
+y = bell(x)
 print("numbers:", x.size, " calls of forward:", Bell.calls)
 
 # %%
 # ``backward`` without arguments starts from ones, one for each output. The gradient of
-# ``x`` has the shape of ``x``, and element ``i`` is the slope of the curve at ``x[i]``.
+# ``x`` has the shape of ``x``, and its element ``i`` is the slope of the curve at
+# ``x[i]``, which is known on paper: :math:`-2x e^{-x^2}`.
 
 y.backward()
 slopes = -2 * numbers * np.exp(-(numbers**2))
 print("shape of the gradient:", x.grad.shape)
 error = np.abs(x.grad.data - slopes).max()
-print("largest error:", error)
+print("largest difference from the slope on paper:", error)
 
 # %%
 # All slopes of all outputs make a table, the *Jacobian*: row ``i`` is output ``i``,
@@ -71,18 +80,19 @@ def jacobian_by_differences(f, x, h=1e-6):
 
 
 few = np.array([-1.0, 0.5, 1.0, 2.0])
-J = jacobian_by_differences(Bell(), few)
+J = jacobian_by_differences(bell, few)
 print(J.round(3))
 
 # %%
-# Backward never builds this table. It takes one number per output, the *seed*, and
-# returns the weighted sum of the rows: ``seed @ J``. The argument ``grad=`` sets the
-# seed. With ones, the result is the gradient of the sum of all outputs. With another
-# seed, each output counts with its own weight.
+# Backward never builds this table. It starts from one number per output, the *seed*,
+# which the argument ``grad=`` sets. What arrives at ``x`` is the sum of the rows, each
+# row multiplied by the seed of its output: ``seed @ J``. With ones, that is the
+# gradient of the sum of all outputs. With another seed, each output counts with its own
+# weight.
 
 seed = np.array([1.0, 10.0, 100.0, 1000.0])
 x = dz.Variable(few)
-Bell()(x).backward(grad=seed)
+bell(x).backward(grad=seed)
 print("seed @ J: ", (seed @ J).round(3))
 print("backward: ", x.grad.data.round(3))
 
@@ -90,8 +100,8 @@ print("backward: ", x.grad.data.round(3))
 # A table for 1000 inputs and 1000 outputs has a million entries, and all but 1000 are
 # zero. The product ``gy * slope`` in ``Bell.backward`` uses the 1000 that matter.
 #
-# The package has the curve in pieces (``F.exp`` and the operators) and the table as
-# ``dz.jacobian``. Both agree with ours.
+# In the package the curve can be put together from ``F.exp`` and the operators, and
+# ``dz.jacobian`` computes the table. Both agree with ours.
 
 pieces = dz.Variable(few)
 F.exp(-pieces * pieces).backward(grad=seed)
@@ -115,4 +125,4 @@ assert np.allclose(table.data, J)
 # 2. Write a Function ``Cube`` for ``x**3``. Check on the array ``few`` that its
 #    gradient for a seed of ones is the diagonal of ``jacobian_by_differences``.
 # 3. For ``y = x * w`` with two arrays of the same shape, what are the gradients of
-#    ``x`` and of ``w`` for a seed of ones?
+#    ``x`` and of ``w`` for a seed of ones? And for the seed ``s``?

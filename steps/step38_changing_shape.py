@@ -19,11 +19,14 @@ import numpy as np
 
 import dezero as dz
 import dezero.functions as F
+from dezero.testing import check_gradients
 
 # %%
-# Both classes need no input in ``backward``. The first remembers the old shape, the
-# second the order of the axes. ``np.argsort`` inverts an order: if axis ``axes[i]``
-# went to place ``i``, then place ``i`` goes back to axis ``axes[i]``.
+# Neither class needs its input in ``backward``. The first remembers the old shape, the
+# second the order of the axes: place ``i`` of the result holds axis ``axes[i]`` of the
+# input. The inverse order puts axis ``i`` of the result back to place ``axes[i]``. That
+# is what ``np.argsort`` finds: of each number 0, 1, 2, ..., the place where it stands
+# in ``axes``.
 
 # New in this step
 
@@ -52,15 +55,15 @@ class Transpose(dz.Function):
 
 
 # %%
-# To see where each gradient goes, the seed counts 0, 1, 2, ... through the output. Both
-# results have the shape (3, 2), but they are different arrays, and their gradients
-# arrive in different places.
+# To see where each gradient goes, the seed counts 0, 1, 2, ... through the output, row
+# by row. Both results have the shape (3, 2), but they are different arrays, and their
+# gradients arrive in different places.
 
-start = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+table = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 count = np.arange(6.0).reshape(3, 2)
 found = {}
 for name, move in [("reshape", Reshape((3, 2))), ("transpose", Transpose((1, 0)))]:
-    x = dz.Variable(start)
+    x = dz.Variable(table)
     y = move(x)
     y.backward(grad=count)
     found[name] = y.data, x.grad.data
@@ -78,7 +81,7 @@ class Forgetful(Reshape):
 
 message = ""
 try:
-    Forgetful((3, 2))(dz.Variable(start)).backward()
+    Forgetful((3, 2))(dz.Variable(table)).backward()
 except ValueError as error:
     message = str(error)
 print(message)
@@ -96,52 +99,46 @@ class Again(Transpose):
 
 
 axes = (1, 2, 0)
-print("order:", axes, " inverse:", np.argsort(axes).tolist())
 cube = np.arange(27.0).reshape(3, 3, 3)
 gradients = {}
+print("order:", axes, " inverse:", np.argsort(axes).tolist())
 for kind in Transpose, Again:
     x = dz.Variable(np.zeros((3, 3, 3)))
     kind(axes)(x).backward(grad=cube)
     gradients[kind] = x.grad.data
-right = np.array_equal(gradients[Transpose].transpose(axes), cube)
 wrong_places = int((gradients[Again] != gradients[Transpose]).sum())
 print("gradients in the wrong place:", wrong_places, "of", cube.size)
 
 # %%
-# A comparison with differences finds it, as in step 10. In the package,
-# ``dz.utils.numerical_grad`` computes them for the sum of all outputs. The outputs are
-# multiplied by fixed weights, all different: if all gradients were equal, their places
-# would not matter.
+# The three that are right stand on the diagonal, where the order of the axes does not
+# matter. The comparison with differences finds the error: ``check_gradients`` of step
+# 24, which multiplies the outputs by random factors. With a seed of ones all 27
+# gradients would be 1, and nobody could see where each went.
 
-weights = np.random.default_rng(0).normal(size=(3, 3, 3))
-point = np.zeros((3, 3, 3))
-slopes = dz.utils.numerical_grad(lambda x: Transpose(axes)(x) * weights, point)
 verdicts = {}
 for kind in Transpose, Again:
-    x = dz.Variable(point)
-    (kind(axes)(x) * weights).backward()
-    verdicts[kind] = np.allclose(x.grad.data, slopes)
-    print(f"{kind.__name__:9} agrees with differences: {verdicts[kind]}")
+    report = check_gradients(kind(axes), np.zeros((3, 3, 3)), order=1)
+    verdicts[kind] = report.verdict
+    print(f"{kind.__name__:9} error {report.error:.0e}: {report.verdict}")
 
 # %%
 # The package has both functions, also as methods: ``x.reshape(3, 2)`` and
 # ``x.transpose(1, 0)``. ``x.T`` reverses all axes.
 
-x = dz.Variable(start)
-F.reshape(x, (3, 2)).backward(grad=count)
-package_reshape = x.grad.data
-x = dz.Variable(start)
-x.T.backward(grad=count)
-package_transpose = x.grad.data
-print("same as F.reshape:", np.array_equal(package_reshape, found["reshape"][1]))
-print("same as x.T:      ", np.array_equal(package_transpose, found["transpose"][1]))
+same = {}
+for name in found:
+    x = dz.Variable(table)
+    y = F.reshape(x, (3, 2)) if name == "reshape" else x.T
+    y.backward(grad=count)
+    same[name] = np.array_equal(x.grad.data, found[name][1])
+    print(f"same {name} and gradient from the package: {same[name]}")
 
 assert "expected a gradient of shape (2, 3)" in message
-assert right and wrong_places == 24
-assert verdicts[Transpose] and not verdicts[Again]
+assert np.array_equal(gradients[Transpose].transpose(axes), cube)
+assert wrong_places == 24
+assert verdicts == {Transpose: "right", Again: "wrong"}
 assert not np.array_equal(found["reshape"][0], found["transpose"][0])
-assert np.array_equal(package_reshape, found["reshape"][1])
-assert np.array_equal(package_transpose, found["transpose"][1])
+assert all(same.values())
 
 # %%
 # Exercises

@@ -2,9 +2,10 @@ r"""
 Step 39: sums hand their gradient to everyone
 =============================================
 
-A loss is one number made of many, so somewhere it contains a sum. If one of the terms
-grows by a little, the sum grows by the same amount, whichever term it was. So each term
-gets the gradient of the sum, unchanged:
+How badly a formula fits its examples is one number made of many. It is called the
+*loss*, and somewhere it contains a sum: in step 36 it was the sum of six squared
+errors. If one of the terms grows by a little, the sum grows by the same amount,
+whichever term it was. So each term gets the gradient of the sum, unchanged:
 
 .. math:: y = x_1 + x_2 + \cdots + x_n \quad\Rightarrow\quad
           \frac{\partial y}{\partial x_i} = 1
@@ -70,9 +71,9 @@ print(x.grad.data)
 by_shop = x.grad.data
 
 # %%
-# A sum of everything is a sum over one axis after the other. The terms may be worth
-# something different each: here the squares of all sales are added, and the gradient
-# is ``2 * x``, since the sum passes on a 1 to each square.
+# A sum of everything is a sum over one axis after the other. Here the squares of all
+# sales are added. The sum passes on a 1 to each square, and the square makes ``2 * x``
+# of it.
 
 x.cleargrad()
 total = Sum(0)(Sum(0)(x * x))
@@ -82,9 +83,9 @@ print("gradient is 2 x:", np.array_equal(x.grad.data, 2 * sales))
 
 # %%
 # A mean is a sum divided by ``n``, so each term gets a share of ``1 / n``. The more
-# terms, the smaller the gradient that each receives. That is why a loss for training is
-# usually a mean: the size of the gradient then does not depend on how many examples
-# there are.
+# terms, the smaller the gradient that each receives. That is why a loss is usually a
+# mean over the examples: the gradients of all of them, added up, then do not grow with
+# their number.
 
 x.cleargrad()
 mean = Sum(0)(Sum(0)(x)) / sales.size
@@ -95,8 +96,8 @@ share = x.grad.data
 # %%
 # The package has ``F.sum(x, axis=None, keepdims=False)``, also as the method ``x.sum``.
 # The axis may be a number, several, or ``None`` for all of them. With
-# ``keepdims=True`` a summed axis stays with the size 1, as in NumPy. The copying is
-# ``F.broadcast_to``; the next step is about it. Second derivatives agree too.
+# ``keepdims=True`` a summed axis stays with the size 1, as in NumPy. First and second
+# derivatives agree with ours. (The next step is about the copying.)
 
 
 def by_package(x):
@@ -134,9 +135,9 @@ assert F.sum(sales, axis=1, keepdims=True).shape == (3, 1)
 #
 # 1. Let ``y = Sum(0)(x) ** 2`` for ``x = [1, 2, 3]``. What is the gradient of ``x``?
 #    Find it by hand first.
-# 2. The loss of a batch is the *sum* of the losses of its examples. The batch is made
-#    ten times as large. What happens to the gradient, and what would you have to do
-#    with the step size of gradient descent?
+# 2. A loss is the *sum* of the squared errors of all examples, and ten times as many
+#    examples of the same sort come in. What happens to the gradient, and what would you
+#    have to do with the learning rate of gradient descent?
 # 3. Write a function ``variance(x)`` for an array with one axis, the mean of the
 #    squared distances from the mean, with ``Sum`` and ``Spread``. Compare its gradient
 #    with ``2 * (x - mean) / n``.

@@ -3,7 +3,8 @@ Step 40: broadcasting and the silent error
 ==========================================
 
 NumPy adds arrays of different shapes: it repeats the smaller one until the shapes fit.
-A number that was repeated takes part many times, so its gradients must be added up.
+A number that was repeated takes part many times, so its gradients must be added up. Our
+framework of step 22 could not do that; this is what it lacked.
 
 ::
 
@@ -11,7 +12,7 @@ A number that was repeated takes part many times, so its gradients must be added
     y = sum_to(x, shape)              gx = broadcast_to(gy, shape of x)
 
 This comfort has a price. Two shapes that were never meant to meet may broadcast as
-well. The program runs, the loss falls, and the network learns the wrong thing.
+well. The program runs, the loss falls, and the result is wrong.
 
 New since the step before: ``SumTo``, ``BroadcastTo``, and a training that goes wrong
 without a message.
@@ -23,9 +24,10 @@ import dezero as dz
 import dezero.functions as F
 
 # %%
-# The rule of broadcasting: write the shapes so that they end in the same column.
-# Missing axes in front count as size 1. Two sizes fit if they are equal or one of them
-# is 1. ``SumTo`` undoes it: it adds up over the axes that were repeated.
+# The rule of broadcasting: write one shape below the other so that they end in the same
+# column. Missing axes in front count as size 1. Two sizes fit if they are equal or if
+# one of them is 1, and an axis of size 1 is repeated. ``SumTo`` undoes it: it adds up
+# over the axes that were repeated, and drops those that were missing.
 
 # New in this step
 
@@ -58,43 +60,42 @@ class SumTo(dz.Function):
 
 
 # %%
-# One number per column is added to each of four rows, so each gets four gradients.
-
-b = dz.Variable(np.array([10.0, 20.0, 30.0]))
-y = np.zeros((4, 3)) + BroadcastTo((4, 3))(b)
-y.backward()
-print("gradient of b:", b.grad.data)
-own = b.grad.data
-
-# %%
-# The operators of the package broadcast and sum by themselves. ``F.broadcast_to`` and
+# One number per column is added to each of four rows, so each gets four gradients. The
+# operators of the package broadcast and sum by themselves. ``F.broadcast_to`` and
 # ``F.sum_to`` are there as functions.
 
+b = dz.Variable(np.array([10.0, 20.0, 30.0]))
+(np.zeros((4, 3)) + BroadcastTo((4, 3))(b)).backward()
+own = b.grad.data
 b.cleargrad()
 (np.zeros((4, 3)) + b).backward()
+print("gradient of b, ours:   ", own)
+print("gradient of b, package:", b.grad.data)
 block = np.arange(24.0).reshape(4, 2, 3)
-print("the package: ", b.grad.data)
-print("sum_to (4, 2, 3) -> (2, 1):", F.sum_to(block, (2, 1)).data.ravel())
+print("sum_to (4, 2, 3) -> (2, 1):", SumTo((2, 1))(block).data.ravel())
 
 # %%
-# Now the silent error. The data follow ``t = 2 x + 1`` with a little noise. The inputs
-# are a column (N, 1), and so are the predictions. The targets are a vector (N,). By the
-# rule above, (N, 1) against (N,) gives (N, N): every prediction is compared with every
-# target, not with its own.
+# Now the silent error. We look for a line ``w x + b`` through 100 points. The points
+# follow ``t = 2 x + 1`` with a little noise; ``t`` are the *targets*, and what the line
+# gives instead are its *predictions*. Descent changes ``w`` and ``b`` so that the mean
+# of the squared errors falls. To adjust numbers by descent is called *training*.
+#
+# The inputs are a column (N, 1), and so are the predictions. The targets are a vector
+# (N,). By the rule above, (N, 1) against (N,) gives (N, N): every prediction is
+# compared with all targets, not with its own alone. (``item()`` makes a Python number
+# of an array or a variable with one element.)
 
-rng = np.random.default_rng(0)
 N = 100
+rng = np.random.default_rng(0)
 x = rng.uniform(-1, 1, (N, 1))
 t = 2 * x[:, 0] + 1 + 0.1 * rng.normal(size=N)  # (N,)
 t_column = t.reshape(N, 1)
 
 
 def train(x, t):
-    w = dz.Variable(np.array(0.0))
-    b = dz.Variable(np.array(0.0))
+    w, b = dz.Variable(np.array(0.0)), dz.Variable(np.array(0.0))
     for _ in range(300):
-        prediction = w * x + b
-        error = prediction - t
+        error = (w * x + b) - t
         loss = F.sum(error * error) / error.size
         w.cleargrad()
         b.cleargrad()
@@ -113,19 +114,20 @@ for name, (w, bias, loss, shape) in [("(N, 1)", right), ("(N,)", wrong)]:
 # %%
 # The second training ends with a slope of 0 and the mean of the targets: the best
 # single answer to all targets at once. Its loss did fall, from the mean square of the
-# targets to their variance, and stays there. More steps or another step size change
-# nothing.
+# targets, where it starts with ``w = b = 0``, to their variance. There it stays. More
+# steps or another learning rate change nothing.
 
+print("mean square of t:", (t**2).mean().round(4))
 print("mean of t:", t.mean().round(3), " variance of t:", t.var().round(4))
 
 # %%
 # What finds it? Three checks, from cheap to thorough:
 #
-# 1. Look at the shape of the difference, or assert ``prediction.shape == t.shape``
-#    before the loss.
+# 1. Assert before the loss that prediction and target have one shape.
 # 2. Use a loss that refuses different shapes. ``F.mean_squared_error`` does.
 # 3. Train on two points only. A straight line can pass through both, so the loss has to
-#    reach zero. With the wrong shape it cannot.
+#    come down to zero. With the wrong shape it cannot. This check works for other
+#    formulas too; step 52 comes back to it.
 
 message = ""
 try:
@@ -138,16 +140,13 @@ two_right = train(x[:2], t_column[:2])
 two_wrong = train(x[:2], t[:2])
 print(f"loss on two points: {two_right[2]:.1e} (right), {two_wrong[2]:.4f} (wrong)")
 
-# %%
-# The third check works for any model and any loss. Step 52 comes back to it.
-
-package = F.sum_to(block, (2, 1)).data
 assert np.array_equal(own, [4, 4, 4]) and np.array_equal(b.grad.data, own)
-assert np.array_equal(SumTo((2, 1))(block).data, package)
+assert np.array_equal(SumTo((2, 1))(block).data, F.sum_to(block, (2, 1)).data)
 assert np.array_equal(BroadcastTo((4, 3))(b).data, F.broadcast_to(b, (4, 3)).data)
 assert abs(right[0] - 2) < 0.1 and abs(right[1] - 1) < 0.1 and right[2] < 0.02
 assert abs(wrong[0]) < 1e-6 and wrong[3] == (100, 100)
-assert wrong[2] > 50 * right[2]
+assert abs(wrong[1] - t.mean()) < 1e-6 and abs(wrong[2] - t.var()) < 1e-6
+assert (t**2).mean() > wrong[2] > 50 * right[2]
 assert "(100, 1) and (100,)" in message
 assert two_right[2] < 1e-6 < 1e-2 < two_wrong[2]
 

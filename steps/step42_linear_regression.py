@@ -2,9 +2,11 @@ r"""
 Step 42: linear regression
 ==========================
 
-The first model that learns from examples. The time of a bicycle ride depends on its
-length and its climb. We do not know how, but we have the records of 200 rides. The
-model is linear, the loss is the mean of the squared errors:
+The time of a bicycle ride depends on its length and its climb. We do not know how, but
+we have the records of 200 rides. A *model* is a formula with numbers that can be
+adjusted. Ours is linear: it multiplies the inputs :math:`x` by *weights* :math:`W` and
+adds a *bias* :math:`b`. The loss is the mean of the squared errors, where :math:`t_i`
+is the time of ride :math:`i`:
 
 .. math:: y = x W + b, \qquad L = \frac{1}{N} \sum_{i=1}^{N} (y_i - t_i)^2
 
@@ -53,9 +55,11 @@ b = dz.Variable(np.zeros(1))
 rate = 0.2
 
 # %%
-# The loop: predict, measure, clear the old gradients, go back, take a step. Two lines
+# The loop: predict, measure, clear the old gradients, go back, take a step. Two things
 # are easy to forget. Without clearing, each gradient would be added to all before it.
-# And the step changes ``W.data``, not ``W``, so that it is no part of any graph.
+# And the step changes ``W.data``, not ``W``, so that it is no part of any graph. (It
+# makes a new array. Step 28 wrote ``-=``, which changes the old one in place; whoever
+# still holds that array would see it change.) ``rate`` is the learning rate.
 
 losses = []
 for step in range(1001):
@@ -71,9 +75,10 @@ for step in range(1001):
 print("weights:", W.data.ravel().round(2), " bias:", b.data.round(2))
 
 # %%
-# The noise has a variance of 1, so no line can bring the loss far below 1. For this
-# model there is also an exact answer, without any loop: NumPy solves the least-squares
-# problem. Gradient descent has found the same numbers.
+# The noise has a variance of 1, so no weights can bring the loss far below 1. For this
+# model there is also an exact answer, without any loop: ``np.linalg.lstsq`` finds the
+# weights with the smallest sum of squares. It wants the bias as the weight of a column
+# of ones. Gradient descent has found the same numbers.
 
 with_ones = np.hstack([x, np.ones((N, 1))])
 exact = np.linalg.lstsq(with_ones, t, rcond=None)[0].ravel()
@@ -87,7 +92,7 @@ print("descent:", found.round(6))
 #
 # The package has both functions. ``F.linear`` and ``F.mean_squared_error`` are one node
 # of the graph each, so they keep fewer arrays in memory than a chain of operators, but
-# the numbers are the same.
+# the numbers are the same. Here they are at ``W = 1`` and ``b = 1``.
 
 results = []
 for model, error in [(linear, mean_squared_error), (F.linear, F.mean_squared_error)]:
@@ -109,7 +114,7 @@ assert np.allclose(W.data, truth, atol=0.5) and abs(b.item() - 5) < 0.5
 # ---------
 #
 # 1. Take 50 steps with ``rate = 0.5``. What happens to the loss? Which of the rates
-#    0.25, 0.28, 0.3 and 0.4 still work?
+#    0.25, 0.28, 0.3 and 0.4 still work? (Step 36 said which number decides.)
 # 2. Give the climb in metres, so that its column is 100 times larger. The rate 0.2
 #    fails now. Find one that works. How good are the weights after 1000 steps?
 # 3. Ten records are wrong: they say 500 minutes. Replace the square in the loss by

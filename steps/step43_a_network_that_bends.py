@@ -4,13 +4,14 @@ Step 43: a network that bends
 
 A linear model draws a straight line, whatever it is given. Two linear models one after
 the other are no better: they are one linear model with other weights. A curve needs
-something curved between them. The sigmoid is enough:
+something curved between them. The sigmoid is enough, which rises from 0 to 1:
 
 .. math:: y = \sigma(x W_1 + b_1) \, W_2 + b_2, \qquad
           \sigma(a) = \frac{1}{1 + e^{-a}}
 
-Each column of ``W_1`` makes one soft step, at a place and with a steepness that are
-learned. The second layer adds the steps up with weights.
+This is a neural network with two *layers*, the two linear maps. Each column of
+:math:`W_1`, with its bias, makes one soft step, at a place and with a steepness that
+are learned; it is called a *unit*. The second layer adds the steps up with weights.
 
 New since the step before: a function that is not linear between two layers, and random
 weights to start from.
@@ -35,6 +36,14 @@ t = np.sin(2 * x) + 0.1 * rng.normal(size=(100, 1))
 A, B = rng.normal(size=(1, 10)), rng.normal(size=(10, 1))
 print("two linear layers are one:", np.allclose((x @ A) @ B, x @ (A @ B)))
 
+# %%
+# ``train`` fits a network with 10 units between input and output, and the function
+# ``bend`` applied to them. The weights start from random numbers. If they were all
+# equal, all units would compute the same and get the same gradient, and remain equal
+# for ever. (Ten units are added up. The division by the root of 10 keeps their sum
+# about as large as one of them.) From time to time ``train`` notes the loss and the
+# curve, which is the prediction for the points of ``grid``.
+
 # New in this step
 
 
@@ -42,11 +51,11 @@ def sigmoid(a):
     return 1 / (1 + F.exp(-a))
 
 
-# %%
-# ``train`` fits a network with 10 units between input and output, and the function
-# ``bend`` applied to them. The weights start from random numbers. If all columns of
-# ``W1`` were equal, all units would compute the same and get the same gradient, and
-# remain equal for ever.
+def straight(a):
+    return a
+
+
+grid = np.linspace(-2, 2, 200).reshape(-1, 1)
 
 
 def train(bend, steps, rate, seed=1):
@@ -73,11 +82,6 @@ def train(bend, steps, rate, seed=1):
     return curves, W1
 
 
-def straight(a):
-    return a
-
-
-grid = np.linspace(-2, 2, 200).reshape(-1, 1)
 lines, _ = train(straight, steps=2000, rate=0.05)
 curves, W1 = train(sigmoid, steps=5000, rate=0.2)
 print("\nstep     loss with straight units")
@@ -88,11 +92,12 @@ for step, (loss, _) in curves.items():
     print(f"{step:5}    {loss:.4f}")
 
 # %%
-# The straight units end where the best line is. The sigmoid units come down to the
-# noise, whose variance is 0.01. The picture shows the curve after a few numbers of
-# steps.
+# The straight units end where the best line is, which ``np.polyfit`` computes. The
+# sigmoid units come down to the noise, whose variance is 0.01. The picture shows the
+# curve after several numbers of steps.
 
-best_line = np.polyfit(x[:, 0], t[:, 0], 1, full=True)[1][0] / len(x)
+slope, height = np.polyfit(x[:, 0], t[:, 0], deg=1)
+best_line = np.mean((slope * x + height - t) ** 2)
 line_loss, curve_loss = lines[2000][0], curves[5000][0]
 print(f"best line: {best_line:.4f}   straight units: {line_loss:.4f}")
 print(f"sigmoid units: {curve_loss:.4f}")
@@ -117,8 +122,9 @@ if plt is not None:
     print("The curves are in step43.png.")
 
 # %%
-# The package has ``F.sigmoid``, and other bends such as ``F.tanh`` and ``F.relu``. Ours
-# gives the same values and slopes.
+# The package has ``F.sigmoid``; ours gives the same values and slopes. Other bends are
+# ``F.tanh``, known from part 3, and ``F.relu``, which is ``a`` above zero and 0 below.
+# A function in this place is called an *activation*.
 
 ours, package = dz.Variable(x), dz.Variable(x)
 y0, y1 = sigmoid(ours), F.sigmoid(package)
@@ -142,5 +148,5 @@ assert len(np.unique(W1.data)) == 10
 # 2. What is the slope of the sigmoid at 0, and what is the largest slope it has
 #    anywhere? What does this do to a gradient that passes through five sigmoids?
 # 3. Train with ``F.tanh`` and with ``F.relu`` in place of the sigmoid, for 2000 steps
-#    with a step size of 0.1. Which is the slowest of the three? What is its slope at 0,
-#    and what are those of the others?
+#    with a rate of 0.1. Which is the slowest of the three? Compare the slopes of the
+#    sigmoid and of tanh at 0, and that of relu above 0.

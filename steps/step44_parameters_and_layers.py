@@ -3,9 +3,9 @@ Step 44: parameters and layers
 ==============================
 
 The training in step 43 kept four variables by hand, in a list that had to be complete.
-With fifty weights somebody forgets one, and it never learns. Two small classes end
-that. A ``Parameter`` is a variable that wants to be trained. A ``Layer`` holds
-parameters, and finds them by looking through its own attributes.
+With fifty variables somebody forgets one, and it never learns. Two small classes end
+that. A ``Parameter`` is a variable that is to be trained. A ``Layer`` holds parameters,
+and finds them by looking through its own attributes.
 
 ::
 
@@ -51,14 +51,15 @@ class Layer:
 # %%
 # A layer of our own makes its parameters in ``__init__`` and uses them in ``forward``.
 # The weights start from normal numbers, divided by the root of the number of inputs:
-# the sum over all inputs then has about the size of one of them.
+# the sum over all inputs then has about the size of one of them. (By size we mean the
+# standard deviation.)
 
 
 class Linear(Layer):
     def __init__(self, in_size, out_size):
-        scale = np.sqrt(1 / in_size)
+        W = np.random.normal(size=(in_size, out_size)) / np.sqrt(in_size)
         self.in_size = in_size
-        self.W = Parameter(np.random.normal(size=(in_size, out_size)) * scale)
+        self.W = Parameter(W)
         self.b = Parameter(np.zeros(out_size))
 
     def forward(self, x):
@@ -74,7 +75,7 @@ print("size of inputs and outputs:", x.std().round(2), layer(x).data.std().round
 
 # %%
 # Now the wave of step 43 again. The loop asks each layer for its parameters. It would
-# be the same loop for layers of any other kind.
+# be the same loop for layers with other parameters.
 
 x = np.random.uniform(-2, 2, (100, 1))
 t = np.sin(2 * x) + 0.1 * np.random.normal(size=(100, 1))
@@ -97,13 +98,13 @@ def train(layers, steps=3000, rate=0.2):
 
 layers = [Linear(1, 10), Linear(10, 1)]
 start = [[p.data for p in layer.params()] for layer in layers]
-losses = train(layers)
+losses = train(layers)  # start keeps its arrays: each step makes new ones
 print(f"loss before {losses[0]:.4f}, after {losses[-1]:.4f}")
 
 # %%
-# A weight that is no ``Parameter`` is not found. In the layer below, the bias is a
-# plain variable. It gets a gradient in every pass, which nobody clears, and it never
-# moves. No message says so; the number of parameters does.
+# What is no ``Parameter`` is not found. In the layer below, the bias is a plain
+# variable. It gets a gradient in every pass, which nobody clears, and it never moves.
+# No message says so; the number of parameters does.
 
 
 class Forgotten(Linear):
@@ -121,7 +122,7 @@ print("bias after 100 steps:", np.unique(forgotten[0].b.data))
 # The package has ``dz.Parameter``, ``dz.Layer`` and ``L.Linear``. Its ``Linear`` takes
 # the number of outputs alone, and makes ``W`` when the first input tells the number of
 # inputs. Its parameters are float32 unless ``dtype`` says otherwise. With the weights
-# that our layers started from, the training is the same, number for number.
+# that our layers started from (``start``), the losses are the same.
 
 package = [L.Linear(10, dtype=np.float64), L.Linear(1, dtype=np.float64)]
 print("W before the first call:", package[0].W)
@@ -146,6 +147,6 @@ assert isinstance(package[0].W, dz.Parameter) and isinstance(package[0], dz.Laye
 #    multiplies its input. What does ``params()`` give?
 # 2. What happens in ``params()`` if the same Parameter is stored under two names? Which
 #    fault does that cause in the loop of ``train``? Change ``params`` so that each
-#    comes once.
-# 3. Without the factor ``scale``, how large are the outputs of ``Linear(100, 50)`` for
-#    inputs of size 1? What would the sigmoid do with them?
+#    comes once. (Compare with ``is`` or by ``id``: ``==`` compares the elements.)
+# 3. Without the division by the root, how large are the outputs of ``Linear(100, 50)``
+#    for inputs of size 1? What would the sigmoid do with them?

@@ -21,30 +21,35 @@ import dezero.functions as F
 import dezero.layers as L
 
 # %%
-# ``named_params`` looks at every attribute. A parameter is reported, a layer or a list
-# is entered with a longer name. ``seen`` makes sure that a parameter in two places is
-# reported once: a loop that met it twice would take two steps for one gradient.
+# ``leaves`` reports a parameter with its name. It goes into a layer, attribute by
+# attribute, and into a list, item by item, each time with a longer name. Whatever else
+# it meets has no parameters. ``named_params`` keeps each parameter once, also one that
+# is met in two places: a training loop that got it twice would take two steps for one
+# gradient. (``setdefault`` does nothing if the key is there already.)
 
 # New in this step
+
+
+def leaves(name, value):
+    if isinstance(value, dz.Parameter):
+        yield name, value
+    elif isinstance(value, Layer):
+        for key, item in vars(value).items():
+            yield from leaves(f"{name}/{key}", item)
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from leaves(f"{name}/{i}", item)
 
 
 class Layer:
     def __call__(self, *inputs):
         return self.forward(*inputs)
 
-    def named_params(self, prefix="", seen=None):
-        seen = set() if seen is None else seen
-        stack = [(prefix + name, value) for name, value in vars(self).items()]
-        while stack:
-            name, value = stack.pop(0)
-            if isinstance(value, dz.Parameter) and id(value) not in seen:
-                seen.add(id(value))
-                yield name, value
-            elif isinstance(value, Layer):
-                yield from value.named_params(name + "/", seen)
-            elif isinstance(value, list):
-                items = [(f"{name}/{i}", item) for i, item in enumerate(value)]
-                stack = items + stack
+    def named_params(self):
+        found = {}
+        for name, p in leaves("", self):
+            found.setdefault(id(p), (name[1:], p))  # without the first "/"
+        return list(found.values())
 
     def params(self):
         return [p for _, p in self.named_params()]
@@ -80,14 +85,12 @@ class Chain(Layer):
 
 
 np.random.seed(0)
-middle = Chain(Linear(16, 16), F.tanh)
-model = Chain(Linear(1, 16), F.tanh, middle, Linear(16, 1))
+model = Chain(Linear(1, 16), F.tanh, Chain(Linear(16, 16), F.tanh), Linear(16, 1))
 for name, p in model.named_params():
     print(f"{name:18} {p.shape}")
 
 # %%
-# The training loop sees a model and its parameters. How deep the tree is does not
-# matter to it.
+# To the training loop it does not matter how deep the tree is.
 
 x = np.random.uniform(-1, 1, (100, 1))
 t = np.sin(8 * x)
@@ -108,18 +111,18 @@ loss = train(model)
 print(f"loss after training: {loss:.4f}")
 
 # %%
-# The same layer in two places is trained as one. Its gradient is the sum of what both
-# places want, which is step 14 again: a variable that is used twice.
+# The same layer in two places is trained as one. The gradient of its parameters is the
+# sum of what both places want, which is step 14 again: a variable that is used twice.
 
 shared = Linear(16, 16)
 tied = Chain(Linear(1, 16), F.tanh, shared, F.tanh, shared, F.tanh, Linear(16, 1))
-print("parameters of the tied model:", len(tied.params()), "(two layers share two)")
+print("the tied model has", len(tied.params()), "parameters, for 4 linear layers")
 
 # %%
-# The package has ``dz.Model``, a layer with a drawing of itself, and
-# ``dz.models.Sequential``, which is our chain. ``MLP`` (multi-layer perceptron) is a
-# chain of ``Linear`` with one function between all of them: ``MLP((16, 16, 1),
-# F.tanh)`` is our model in one line. Its training gives the same loss.
+# The package has ``dz.models.Sequential``, which is our chain. ``dz.models.MLP``
+# (multi-layer perceptron, an old name for such networks) is a chain of ``Linear`` with
+# one function between all of them. The first line below is our model. From the same
+# parameters, its training gives the same loss.
 
 package = dz.models.MLP((16, 16, 1), activation=F.tanh)
 for layer in package.layers:
@@ -133,7 +136,9 @@ print("same loss from the package:", np.isclose(loss, package_loss))
 
 # %%
 # A model with other connections is a class with its own ``forward``. Nothing has to be
-# declared: what is an attribute is found. This one adds its input to its output.
+# declared: what is an attribute is found. The one below adds its input to its output.
+# It derives from ``dz.Model``, a layer that can show itself: ``summary`` runs it on an
+# input and lists the layers, each with the number of numbers that it holds itself.
 
 
 class Shortcut(dz.Model):
@@ -144,15 +149,15 @@ class Shortcut(dz.Model):
         return x + self.inner(x)
 
 
-print(Shortcut().summary(x))
+shortcut = Shortcut()
+print(shortcut.summary(x))
 
 names = [name for name, _ in model.named_params()]
 assert names[2] == "parts/2/parts/0/W" and len(names) == 6
 assert loss < 0.05
 assert len(tied.params()) == 6
 assert np.isclose(loss, package_loss)
-y = Shortcut()(x)
-assert y.shape == t.shape
+assert shortcut(x).shape == t.shape
 
 # %%
 # Exercises
@@ -160,7 +165,6 @@ assert y.shape == t.shape
 #
 # 1. How many numbers does ``MLP((100, 10))`` learn if its input has 64 numbers? Find it
 #    by hand, then let the package count.
-# 2. ``named_params`` does not look into dictionaries. Add that, with the key in the
-#    name.
+# 2. ``leaves`` does not look into dictionaries. Add that, with the key in the name.
 # 3. Write a model with two inputs: each goes through a ``Linear`` of its own, the sum
 #    goes through ``F.tanh`` and a third one. What are the names of its parameters?

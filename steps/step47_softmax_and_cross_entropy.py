@@ -2,8 +2,10 @@ r"""
 Step 47: softmax and cross-entropy without overflow
 ===================================================
 
-A network that chooses among C classes gives C scores. Softmax turns them into
-probabilities, and the loss is the surprise at the right answer:
+So far networks answered with a number. A network can also choose: which of C kinds,
+called *classes*, is this? Then it gives C scores. Softmax turns them into
+probabilities, and the loss (the *cross-entropy*) is the surprise at the right class t:
+0 if the network was sure of it, large if it gave it little probability.
 
 .. math:: p_i = \frac{e^{x_i}}{\sum_j e^{x_j}}, \qquad L = -\log p_t
 
@@ -19,20 +21,22 @@ import numpy as np
 
 import dezero as dz
 import dezero.functions as F
+from dezero.testing import numerical_gradient
 
 # %%
-# The largest number of float32 is about 3.4e38, and ``exp(88.7)`` is just below it. One
-# more, and the result is infinity. Infinity divided by infinity is no number (``nan``).
-# At the other end, ``exp(-104)`` is smaller than the smallest number and becomes 0.
-# NumPy would warn here; ``np.errstate`` keeps it quiet, since we look at the numbers.
+# The largest number of float32 is about 3.4e38, and ``exp(88.7)`` is just below it. A
+# little more, and the result is infinity. Infinity divided by infinity is no number
+# (``nan``). At the other end, ``exp(-104)`` is smaller than the smallest number and
+# becomes 0. NumPy would warn here; ``np.errstate`` keeps it quiet, since we look at the
+# numbers. (Each row of scores is one example, so sums run along axis 1.)
 
 for score in (10, 88, 89, -100, -104):
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore"):
         print(f"exp({score:4}) = {np.exp(np.float32(score)):.4g}")
 
 
 def softmax_as_written(x):
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         e = np.exp(x)
         return e / e.sum(axis=1, keepdims=True)
 
@@ -43,9 +47,9 @@ print("\nscores 1, 2, 3:      ", softmax_as_written(small))
 print("scores 101, 102, 103:", softmax_as_written(large))
 
 # %%
-# A number added to all scores of a row cancels in the fraction. So we may subtract the
-# largest score first. The exponents are then 0 or below, and one of them is 0: the sum
-# is at least 1 and at most C.
+# A number added to all scores of a row cancels in the fraction: it multiplies above and
+# below by the same power. So we may subtract the largest score first. The exponents are
+# then 0 or below, and one of them is 0: the sum is at least 1 and at most C.
 
 
 def softmax(x):
@@ -63,19 +67,22 @@ print("shifted first:       ", softmax(large))
 # .. math:: -\log p_t = \log \sum_j e^{x_j - M} - (x_t - M), \qquad M = \max_j x_j
 
 sure = np.array([[0.0, 200.0]], dtype=np.float32)  # and class 0 would be right
-with np.errstate(divide="ignore", under="ignore"):
+with np.errstate(divide="ignore"):
     p = softmax(sure)[0, 0]
     print("probability of class 0:", p, "  its loss:", -np.log(p))
-shifted = sure - sure.max(axis=1, keepdims=True)
-with np.errstate(under="ignore"):
-    loss_of_sure = (np.log(np.exp(shifted).sum(axis=1)) - shifted[:, 0])[0]
+shifted = sure[0] - sure[0].max()
+loss_of_sure = np.log(np.exp(shifted).sum()) - shifted[0]
 print("by the formula above:", loss_of_sure)
 
 # %%
-# The gradient of ``L`` by the scores is the probabilities minus 1 at the right class:
-# nothing to overflow. Each row of it sums to 0, for only differences of scores matter.
-# The targets ``t`` are class numbers; they have no gradient. In ``backward`` the
-# largest score is taken from ``x.data``: it cancels, so it may be a constant.
+# The last formula is easy to differentiate by a score: the first term gives
+# :math:`p_i`, and the second gives −1 for the right class. So the gradient is the
+# probabilities minus 1 at the right class: nothing to overflow. Its sum is 0, for only
+# differences of scores matter.
+#
+# The Function takes a batch and returns the mean. The targets ``t`` are class numbers;
+# they have no gradient, hence ``None``. In ``backward`` the largest score is taken from
+# ``x.data``: it cancels, so it may be a constant.
 
 # New in this step
 
@@ -83,8 +90,7 @@ print("by the formula above:", loss_of_sure)
 class SoftmaxCrossEntropy(dz.Function):
     def forward(self, x, t):
         z = x - x.max(axis=1, keepdims=True)
-        rows = np.arange(len(t))
-        losses = np.log(np.exp(z).sum(axis=1)) - z[rows, t]
+        losses = np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(t)), t]
         return np.asarray(losses.mean())
 
     def backward(self, gy):
@@ -108,12 +114,12 @@ loss.backward()
 print("gradient\n", x.grad.data.round(3))
 rows_cancel = np.allclose(x.grad.data.sum(axis=1), 0)
 print("each row sums to 0:", rows_cancel)
-differences = dz.utils.numerical_grad(lambda x: softmax_cross_entropy(x, t), x)
+differences = numerical_gradient(lambda x: softmax_cross_entropy(x, t), x)
 print("agrees with differences:", np.allclose(x.grad.data, differences))
 
 # %%
 # A number worth knowing: a network that knows nothing gives all classes the same
-# probability, and its loss is ``log(C)``. A training should start near that number.
+# probability, 1 / C, and its loss is ``log(C)``. A training should start near that.
 
 C = 10
 blank = softmax_cross_entropy(np.zeros((5, C)), np.arange(5))
@@ -122,15 +128,14 @@ print(f"loss without knowledge: {blank.item():.4f}, log(10) = {np.log(10):.4f}")
 # %%
 # The package has ``F.softmax_cross_entropy``, which takes the scores and the class
 # numbers, and ``F.softmax`` for the probabilities. Give the loss the scores, never the
-# probabilities.
+# probabilities. Here are ours and the package's for scores of 10,000.
 
 extreme = np.array([[1e4, -1e4, 0.0], [0.0, 0.0, 1e4]], dtype=np.float32)
 results = []
 for f in softmax_cross_entropy, F.softmax_cross_entropy:
     s = dz.Variable(extreme)
-    with np.errstate(under="ignore"):
-        y = f(s, np.array([1, 2]))
-        y.backward()
+    y = f(s, np.array([1, 2]))
+    y.backward()
     results.append((y.item(), s.grad.data, y.dtype))
     print(f"loss {y.item()}, gradient of the first row {s.grad.data[0]}")
 

@@ -2,9 +2,9 @@ r"""
 Step 48: spirals
 ================
 
-Three spiral arms turn around each other. No straight line separates them, so this small
-task shows whether a network can bend the border between classes. All parts are known:
-a model (step 45), an optimizer (step 46), the loss (step 47).
+Three spiral arms turn around each other; each is a class. No straight line separates
+them, so this small task shows whether a network can bend the border between classes.
+All parts are known: a model (step 45), an optimizer (step 46), the loss (step 47).
 
 The *region* of a class is the set of points where its score is the largest. Its edge is
 the decision boundary, and in the plane we can draw it.
@@ -20,7 +20,9 @@ import dezero.functions as F
 import dezero.layers as L
 
 # %%
-# The package has the points: 300 to learn from, and 300 others to test with.
+# The package has the points: 300 to learn from, and 300 others to test with. ``x`` has
+# a row of two coordinates for each point, ``t`` its class. The answer of a model is the
+# class with the largest score. For the answers no graph is needed (step 18).
 
 x, t = dz.datasets.get_spiral(train=True)
 test_x, test_t = dz.datasets.get_spiral(train=False)
@@ -47,7 +49,7 @@ def choose(model, points):
 np.random.seed(0)
 models = {
     "straight": L.Linear(3),
-    "bent": dz.models.MLP((32, 32, 3), activation=F.relu),
+    "bent": dz.models.MLP((32, 32, 3), activation=F.relu),  # two hidden layers
 }
 losses, wrong = {}, {}
 for name, model in models.items():
@@ -58,15 +60,16 @@ for name, model in models.items():
 # %%
 # ``straight`` is one matrix and a bias: three scores that are linear in the position.
 # Two scores are equal on a straight line, so its regions have straight edges. It gets
-# about half of the points right, and more training would not help.
+# about half of the points right, and more training does not help.
 #
-# ``bent`` has two layers of 32 units with ``F.relu`` between them, which is ``x`` above
-# zero and 0 below. Its scores are made of many flat pieces, so its edges are made of
-# many short lines.
+# ``bent`` has two *hidden* layers, which are those between input and output, of 32
+# units each, with ``F.relu`` after them. Its scores are made of many flat pieces, so
+# its edges are made of many short lines.
 #
-# Regions with straight edges on all sides have no dents: halfway between two points of
-# a region, one is still inside. Below, pairs of points of the same region are drawn at
-# random, and the halfway points that lie outside are counted.
+# A region of ``straight`` lies on one side of each of its edges, so it has no dents:
+# halfway between two points of a region, one is still inside. Below, pairs of points of
+# the same region are drawn at random, and the halfway points that lie outside are
+# counted.
 
 rng = np.random.default_rng(0)
 dents = {}
@@ -74,7 +77,8 @@ for name, model in models.items():
     a, b = rng.uniform(-1, 1, (2, 5000, 2)).astype(np.float32)
     same = choose(model, a) == choose(model, b)
     halfway = choose(model, (a + b) / 2)
-    dents[name] = int((halfway != choose(model, a))[same].sum())
+    outside = halfway[same] != choose(model, a)[same]
+    dents[name] = int(outside.sum())
     print(f"{name:8} halfway points outside: {dents[name]} of {same.sum()}")
 
 # %%
@@ -118,11 +122,12 @@ assert dents["straight"] == 0 and dents["bent"] > 100
 # Exercises
 # ---------
 #
-# 1. Train models with one layer of 2, 4 and 100 units, ``MLP((2, 3))`` and so on, all
-#    with ``F.relu``. How many test points are on the wrong side?
-# 2. A point of arm ``c`` at distance ``r`` from the centre has about the angle ``4 r +
-#    4 c``. Give the straight model four inputs in place of the two coordinates x and y:
-#    ``x cos(4 r)``, ``x sin(4 r)``, ``y cos(4 r)`` and ``y sin(4 r)``. How many test
-#    points are wrong now? Why does that help?
-# 3. How many wrong points has the bent model on the points that it was trained with?
-#    Why is that fewer?
+# 1. Train models with one hidden layer of 2, 4 and 100 units, ``MLP((2, 3))`` and so
+#    on, all with ``F.relu``. How many test points are wrong?
+# 2. A point of arm ``c`` at distance ``r`` from the centre stands at about the angle
+#    ``4 r + 4 c``: x is ``r sin(4 r + 4 c)`` and y is ``r cos(4 r + 4 c)``. Give the
+#    straight model four inputs in place of x and y: ``x cos(4 r)``, ``x sin(4 r)``,
+#    ``y cos(4 r)`` and ``y sin(4 r)``. How many test points are wrong now? Why does
+#    that help?
+# 3. How many points are wrong among those that the bent model was trained with? Why is
+#    that fewer?

@@ -37,14 +37,15 @@ class Dataset:
         return len(self.data)
 
     def __getitem__(self, i):
-        x = self.data[i]
-        if self.transform is not None:
-            x = self.transform(x)
-        return x, self.label[i]
+        x, t = self.read(i)
+        return (x if self.transform is None else self.transform(x)), t
+
+    def read(self, i):
+        return self.data[i], self.label[i]
 
 
 # %%
-# First a small one in memory: weights in kilograms and heights in centimetres of 200
+# First a small one in memory: masses in kilograms and heights in centimetres of 200
 # animals of two kinds. The numbers are as they were measured, and so the two columns
 # have very different sizes.
 
@@ -60,7 +61,7 @@ class Animals(Dataset):
 
 
 raw = Animals()
-print("examples:", len(raw), "and", len(Animals(train=False)))
+print("to learn from:", len(raw), " to test with:", len(Animals(train=False)))
 print("number 7:", raw[7][0].round(1), "of kind", raw[7][1])
 
 # %%
@@ -76,17 +77,20 @@ def standardise(x):
     return (x - mean) / std
 
 
+def inputs(dataset):
+    return np.stack([dataset[i][0] for i in range(len(dataset))])
+
+
 train = Animals(transform=standardise)
 test = Animals(train=False, transform=standardise)
-for name, part in [("train", train), ("test", test)]:
-    x = np.stack([part[i][0] for i in range(len(part))])
+for name, x in [("train", inputs(train)), ("test", inputs(test))]:
     print(f"{name:5} mean {x.mean(axis=0).round(2)}, std {x.std(axis=0).round(2)}")
-train_x = np.stack([x for x, _ in [train[i] for i in range(len(train))]])
 
 # %%
 # A dataset need not hold its data. This one has a million images of 8 by 8 points with
-# a bar in them, and keeps none. Image ``i`` is drawn when it is asked for. Its random
-# numbers come from ``i``, so the same number gives the same image every time.
+# a bar in them, and keeps none, as its attributes show. Image ``i`` is drawn when it is
+# asked for. Its random numbers come from ``i``, so the same number gives the same image
+# every time.
 
 
 class Bars(Dataset):
@@ -96,7 +100,7 @@ class Bars(Dataset):
     def __len__(self):
         return 1_000_000
 
-    def __getitem__(self, i):
+    def read(self, i):
         rng = np.random.default_rng(self.offset + i)
         image = 0.2 * rng.normal(size=(8, 8))
         upright = int(rng.integers(2))
@@ -110,16 +114,17 @@ class Bars(Dataset):
 
 bars = Bars()
 image, upright = bars[123_456]
-print("\nimages:", len(bars), " memory for them: none")
+print("\nimages:", len(bars), " attributes:", vars(bars))
 for row in image:
     print("   " + "".join(" .:#"[int(np.clip(4 * v, 0, 3))] for v in row))
 print("upright:", upright)
 
 # %%
-# The package has ``dz.Dataset``, with the same ``prepare``, ``transform`` and
-# ``target_transform``. It can also read many examples at once:
-# ``dataset.read_batch([3, 1, 4])``. Some datasets come with the package, such as
-# ``dz.datasets.Spiral`` and ``dz.datasets.Digits``, which the next steps use.
+# The package has ``dz.Dataset``, with the same ``prepare`` and ``transform``, and a
+# ``target_transform`` for ``t``. (It has no ``read``: a dataset like ``Bars`` writes
+# ``__getitem__`` there.) It can also read many examples at once, with ``read_batch``.
+# Some datasets come with the package, such as ``dz.datasets.Spiral`` and
+# ``dz.datasets.Digits``, which the next steps use.
 
 
 class PackageAnimals(dz.Dataset):
@@ -135,27 +140,28 @@ x, t = package.read_batch([3, 1, 4])
 print("same examples from the package:", same)
 print("three at once:", x.shape, t.shape)
 digits = dz.datasets.Digits()
-print(
-    "digits:", len(digits), "of shape", digits[0][0].shape, "and a number", digits[0][1]
-)
+image_of_digit, number = digits[0]
+print("digits:", len(digits), " the first:", image_of_digit.shape, "number", number)
 
 assert len(train) == 200 and len(test) == 50
-assert np.allclose(train_x.mean(axis=0), 0) and np.allclose(train_x.std(axis=0), 1)
+assert np.allclose(inputs(train).mean(axis=0), 0)
+assert np.allclose(inputs(train).std(axis=0), 1)
 assert same and np.array_equal(x[2], train[4][0])
 again, _ = bars[123_456]
 assert np.array_equal(again, image)
 assert not np.array_equal(Bars(train=False)[123_456][0], image)
-assert len(digits) == 1437 and digits[0][0].shape == (1, 8, 8)
+assert "data" not in vars(bars)
+assert len(digits) == 1437 and image_of_digit.shape == (1, 8, 8)
 
 # %%
 # Exercises
 # ---------
 #
-# 1. Write a dataset ``Pairs`` without ``data``, whose example ``i`` is ``(i, i * i)``,
-#    for ``i`` below 100. Which methods does it need? What do negative numbers and
-#    numbers above 99 give, and what should they give?
+# 1. Write a class ``Pairs`` from nothing, without ``data``, whose example ``i`` is the
+#    pair ``(i, i * i)``, for ``i`` below 100. Which methods does a loop need of it?
+#    What do negative numbers and numbers above 99 give, and what should they give?
 # 2. Somebody standardises the test part with its own mean and spread. All test animals
 #    come from a farm where every kind is twice as heavy. What does the transform do to
 #    that, and why is it a fault?
-# 3. Write a transform that adds noise to an image of ``Bars``. Should the test part
-#    have it too?
+# 3. Write a transform that adds noise to an image, and make a ``Bars`` with it. Is the
+#    same image still the same every time? Should the test part have noise too?

@@ -4,7 +4,8 @@ Step 50: mini-batches and accuracy
 
 The gradient of the loss is a mean over all examples. A few examples, drawn at random,
 give an estimate of it: right on average, and cheap. So take many rough steps in place
-of one exact step. One pass over the shuffled data, batch by batch, is an *epoch*.
+of one exact step. One pass over the shuffled data, batch by batch, is an *epoch*. The
+S in SGD stands for *stochastic*, by chance: it means these steps.
 
 .. math:: \nabla L = \frac{1}{N} \sum_{i=1}^{N} \nabla L_i
           \;\approx\; \frac{1}{B} \sum_{i \in \text{batch}} \nabla L_i
@@ -40,8 +41,8 @@ class Loader:
     def __iter__(self):
         order = np.random.permutation(len(self.dataset))
         for start in range(0, len(order), self.batch_size):
-            examples = [self.dataset[i] for i in order[start : start + self.batch_size]]
-            yield tuple(np.stack(column) for column in zip(*examples, strict=True))
+            pairs = [self.dataset[i] for i in order[start : start + self.batch_size]]
+            yield np.stack([x for x, _ in pairs]), np.stack([t for _, t in pairs])
 
 
 def accuracy(y, t):
@@ -58,7 +59,9 @@ print("batches:", len(loader), " sizes:", sizes)
 # %%
 # Is the gradient of a batch right on average? The mean over the ten batches of an
 # epoch, each counted by its size, is the gradient over all examples. Single batches
-# differ from it, large ones by less: four times the size halves the difference.
+# differ from it, large ones by less: four times the size halves the difference, which
+# is given in lengths of the full gradient. (``gradient`` puts the gradients of all
+# parameters into one vector.)
 
 model = dz.models.MLP((32, 3), activation=F.relu)
 
@@ -77,11 +80,19 @@ for size in (4, 16, 64):
     picks = [np.random.randint(len(train), size=size) for _ in range(200)]
     errors = [gradient(train.data[i], train.label[i]) - full for i in picks]
     spread[size] = np.sqrt(np.mean([e @ e for e in errors])) / np.linalg.norm(full)
-    print(f"batches of {size:2}: difference {spread[size]:.2f} of the gradient itself")
+    print(f"batches of {size:2}: difference {spread[size]:.2f} of the full gradient")
 
 # %%
 # Two trainings with the same number of epochs, so that both see each example equally
-# often. The one with batches takes ten steps where the other takes one.
+# often. The one with batches takes ten steps where the other takes one. After each
+# epoch loss and accuracy are measured on the test points.
+
+
+def measure(model):
+    with dz.no_grad():
+        y = model(test.data)
+        loss = F.softmax_cross_entropy(y, test.label)
+    return loss.item(), accuracy(y.data, test.label)
 
 
 def fit(batches, epochs=100):
@@ -95,15 +106,11 @@ def fit(batches, epochs=100):
             model.cleargrads()
             loss.backward()
             optimizer.update()
-        with dz.no_grad():
-            y = model(test.data)
-        score = accuracy(y.data, test.label)
-        history.append((F.softmax_cross_entropy(y, test.label).item(), score))
+        history.append(measure(model))
     return model, history
 
 
-everything = [(train.data, train.label)]
-_, slow = fit(everything)
+_, slow = fit([(train.data, train.label)])
 model, fast = fit(Loader(train, 32))
 print("\nepoch   all at once: loss  accuracy     in batches: loss  accuracy")
 for epoch in (1, 5, 20, 100):
@@ -114,23 +121,19 @@ for epoch in (1, 5, 20, 100):
 # Why is the loss trained and not the accuracy? Move one weight a little, and look at
 # both. The loss follows each small change. The accuracy does not move at all.
 
-weight = model.layers[1].W.data
-start = weight[0, 0]
+weights = model.layers[1].W.data
+start = weights[0, 0]
 print("\nweight moved by      loss    accuracy")
 measured = []
-with dz.no_grad():
-    for delta in (0, 0.01, 0.02, 0.03):
-        weight[0, 0] = start + delta
-        y = model(test.data)
-        loss = F.softmax_cross_entropy(y, test.label).item()
-        measured.append((loss, accuracy(y.data, test.label)))
-        print(f"{delta:15} {loss:9.6f} {measured[-1][1]:11.4f}")
-weight[0, 0] = start
+for delta in (0, 0.01, 0.02, 0.03):
+    weights[0, 0] = start + delta
+    measured.append(measure(model))
+    print(f"{delta:15} {measured[-1][0]:9.6f} {measured[-1][1]:11.4f}")
+weights[0, 0] = start
 
 # %%
-# The package has ``dz.DataLoader`` and ``F.accuracy``. The loader reads a whole batch
-# at once where the dataset can do that, which is a good deal faster. With the same seed
-# it draws the same batches.
+# The package has ``dz.DataLoader`` and ``F.accuracy``. The loader reads each batch at
+# once, with ``read_batch``. With the same seed it draws the same batches as ours.
 
 np.random.seed(1)
 ours = list(Loader(train, 32))
@@ -140,10 +143,9 @@ same = all(
     np.array_equal(x0, x1) and np.array_equal(t0, t1)
     for (x0, t0), (x1, t1) in zip(ours, package, strict=True)
 )
-with dz.no_grad():
-    y = model(test.data)
+score = F.accuracy(model(test.data), test.label)
 print("same batches from the package:", same)
-print("accuracy:", accuracy(y.data, test.label), F.accuracy(y, test.label))
+print(f"accuracy: {measure(model)[1]:.4f} (ours), {score.item():.4f} (package)")
 
 assert sizes == [32] * 9 + [12] and len(loader) == 10
 assert np.allclose(mean, full, atol=1e-6)
@@ -151,7 +153,7 @@ assert 1.5 < spread[4] / spread[16] < 2.7 and 1.5 < spread[16] / spread[64] < 2.
 assert fast[-1][1] > 0.9 > slow[-1][1] + 0.1
 assert len({loss for loss, _ in measured}) == 4
 assert len({score for _, score in measured}) == 1
-assert same and np.isclose(accuracy(y.data, test.label), F.accuracy(y, test.label))
+assert same and np.isclose(measure(model)[1], score.item())
 
 # %%
 # Exercises
@@ -159,7 +161,8 @@ assert same and np.isclose(accuracy(y.data, test.label), F.accuracy(y, test.labe
 #
 # 1. How many steps does an epoch take with 1437 examples and batches of 32, and how
 #    large is the last batch?
-# 2. Sort the spiral by class and train without shuffling, one epoch in batches of 32
-#    with a rate of 0.5. Which class does the model give to most of the test points?
+# 2. Sort the spiral by class (``np.argsort(t)``) and train without shuffling, one epoch
+#    in batches of 32 with a rate of 0.5. Which class does the model give to most of the
+#    test points?
 # 3. A test for an illness that one person in a hundred has answers "healthy" every
 #    time. What is its accuracy? What would you measure instead?

@@ -4,7 +4,7 @@ Step 51: reading digits
 
 Handwriting is the first task here for which nobody could write the rules down. The
 package contains 1797 digits, written by 13 people, of 8 by 8 points each. A network
-with one hidden layer learns to read them in about a second.
+with one hidden layer learns to read them within seconds.
 
 ::
 
@@ -20,8 +20,9 @@ import dezero as dz
 import dezero.functions as F
 
 # %%
-# A network of this kind knows nothing of the neighbourhood of points, so each image
-# becomes one row of 64 numbers. The transform ``Flatten`` does that when it is read.
+# Such a network knows nothing of the neighbourhood of points. It wants rows of numbers,
+# so each image becomes one row of 64. The transform ``Flatten`` does that when an image
+# is read. Only the pictures below set it up as an image again.
 
 flatten = dz.transforms.Flatten()
 train = dz.datasets.Digits(train=True, transform=flatten)
@@ -34,7 +35,9 @@ print("this is a", t)
 
 # %%
 # The loop. Each epoch has two halves: learn from all batches, then measure on the test
-# part. The measure of an epoch is a mean over examples, so a batch counts by its size.
+# part, without an optimizer. Loss and accuracy of an epoch are means over examples, so
+# a batch counts by its size. While the network learns they are measured on the way, so
+# the first epochs look worse there than on the test part, which comes after.
 
 # New in this step
 
@@ -78,7 +81,7 @@ for epoch in range(1, 16):
 # Which ones are wrong? The probability that the network gave to its answer tells how
 # sure it was.
 
-images, truth = test.data[:, 0], test.label
+images, truth = test.data[:, 0], test.label  # (360, 1, 8, 8) -> (360, 8, 8)
 with dz.no_grad():
     p = F.softmax(model(images.reshape(-1, 64))).data
 answers = p.argmax(axis=1)
@@ -108,9 +111,9 @@ if plt is not None:
     print("Some of the wrong ones are in step51.png.")
 
 # %%
-# The package has the loop as ``dz.fit``, with much that a longer training needs: early
-# stopping, checkpoints, a progress bar. From the same seed, it ends at the same
-# numbers.
+# The package has the loop as ``dz.fit``. ``validation`` is what is measured after each
+# epoch, and ``metrics`` are measured besides the loss. From the same seed, the test
+# losses are the same in every epoch.
 
 model, loader, test_loader, optimizer = start()
 record = dz.fit(

@@ -59,7 +59,8 @@ other.load_weights(path("weights.npz"))  # takes the shapes from the file as wel
 # A run that never stops
 # ----------------------
 # ``Run`` holds all that changes while the network learns the spirals: the model, the
-# optimizer with its memory, and the loader that shuffles. Six epochs at one go.
+# optimizer with its memory, and the loader that shuffles. Six epochs at one go, of ten
+# batches each.
 
 
 class Run:
@@ -79,7 +80,7 @@ class Run:
                 self.model.cleargrads()
                 loss.backward()
                 self.optimizer.update()
-                losses.append(float(loss))
+                losses.append(loss.item())
         return losses
 
 
@@ -90,9 +91,11 @@ losses_whole = whole.epochs(6)
 # %%
 # Stopped and resumed
 # -------------------
-# The same again, but after three epochs everything goes into a checkpoint. Then comes
-# what a new process would have: new objects, and random numbers in some other state.
-# ``load_checkpoint`` brings all of it to where it was and returns the plain data.
+# The same again, but after three epochs everything goes into a *checkpoint*, a file of
+# all parts. The state of the random numbers goes with them without being asked, and
+# plain data, such as the number of the epoch, may go too. Then comes what a new process
+# would have: new objects, and random numbers in some other state. ``load_checkpoint``
+# brings all of it to where it was and returns the plain data.
 
 dz.seed(1)
 first = Run()
@@ -122,10 +125,8 @@ for name, losses in [
     ("checkpoint", losses_second),
     ("weights only", losses_third),
 ]:
-    print(
-        f"{name:14}",
-        "".join(f"{np.mean(losses[i : i + 10]):<11.6f}" for i in (0, 10, 20)),
-    )
+    means = [f"{np.mean(losses[i : i + 10]):.6f}" for i in (0, 10, 20)]
+    print(f"{name:14}", "   ".join(means))
 
 # %%
 # Bit for bit
@@ -146,10 +147,10 @@ print("resumed and never stopped agree in all", len(losses_whole), "losses")
 # %%
 # Exercises
 # ---------
-# 1. Which of the three parts matters? Resume with the weights and the right random
-#    state, but a fresh Adam: save ``np.random.get_state()`` where the checkpoint is
-#    saved and set it before going on. Is the first loss the same as in the run that
-#    never stopped? And the second?
+# 1. What is the memory of Adam worth? Resume with the weights and the right random
+#    state, but a fresh Adam: keep ``np.random.get_state()`` where the checkpoint is
+#    saved, and give it to ``np.random.set_state`` before going on. Is the first loss
+#    the same as in the run that never stopped? And the second?
 # 2. Replace Adam by ``dz.optimizers.SGD(lr=0.1)``, which remembers nothing, and do
 #    exercise 1 again. What do you expect?
 # 3. A process may be killed while it writes the file. Write ``save_safely(model,

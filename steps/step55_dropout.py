@@ -3,9 +3,9 @@ Step 55: dropout, training and testing
 ======================================
 
 A network with many units and few examples learns the examples by heart. Dropout makes
-that harder: at each step of training it sets every unit to 0 with probability ``r``, by
-chance and anew, so that no unit can rely on one certain other. What is left is divided
-by the share that stays, which keeps the mean of every unit as it was:
+that harder: at each step of training it draws anew which units are set to 0, each with
+probability ``r``, so that no unit can rely on one certain other. What is left is
+divided by the share that stays, which keeps the mean of every unit as it was:
 
     ``y = x * m / (1 - r)``, each ``m`` 1 with probability ``1 - r``, else 0.
 
@@ -48,8 +48,8 @@ print("slope", x.grad.data)
 # %%
 # The mean stays
 # --------------
-# One unit with the value 3, dropped 100,000 times with three ratios: the share of zeros
-# is ``r``, the mean stays 3.
+# 100,000 units with the value 3, for three ratios: the share of zeros is about ``r``,
+# and the mean stays near 3.
 
 shares, means = {}, {}
 for r in (0.2, 0.5, 0.9):
@@ -60,8 +60,8 @@ for r in (0.2, 0.5, 0.9):
 # %%
 # Two modes
 # ---------
-# ``Config.train`` is the switch. It is on by default. ``with dz.test_mode():`` turns it
-# off for a block, and on again behind it, also when an error leaves the block.
+# ``Config`` of step 18 has a second switch, ``Config.train``. It is on by default.
+# ``with dz.test_mode():`` turns it off for a block, as ``no_grad`` does with the other.
 
 print("train:", dz.Config.train)
 with dz.test_mode():
@@ -90,7 +90,8 @@ print("largest difference:", abs(ours.data - theirs.data).max())
 # ---------------------------------------
 # 200 units learn 200 digits, half of the units dropped at each step. Then the network
 # reads the 360 digits of the test part: five times with the switch still on, and twice
-# in test mode.
+# in test mode. ``no_grad``, in which ``measures`` works, is no help: it stops the
+# recording, not the dropping.
 
 train, test = dz.datasets.Digits(), dz.datasets.Digits(train=False)
 x_train, t_train = train.data[:200].reshape(200, 64), train.label[:200]
@@ -123,7 +124,7 @@ def measures(model):
     with dz.no_grad():
         y = model(x_test)
         loss = F.softmax_cross_entropy(y, t_test)
-        return float(F.accuracy(y, t_test)), float(loss)
+        return F.accuracy(y, t_test).item(), loss.item()
 
 
 plain, dropped = trained(0.0), trained(0.5)
@@ -139,8 +140,8 @@ print(f"never dropped:    accuracy {without[0]:.3f}, loss {without[1]:.3f}")
 
 # %%
 # Forgotten, the answers change from call to call and are worse. In test mode they are
-# the same each time. Whether dropout itself gains anything depends on the task and on
-# the size of the network; on these few digits it does not.
+# the same each time. Whether dropout gains anything depends on the task and on the size
+# of the network; here the one that never dropped a unit is as good.
 
 assert all(abs(shares[r] - r) < 0.01 for r in shares)
 assert all(abs(means[r] - 3) < 0.1 for r in means)
@@ -153,15 +154,15 @@ with dz.test_mode():
 assert len(set(still_on)) > 1 and off[0] == off[1]
 mean_accuracy, mean_loss = np.mean(still_on, axis=0)
 assert mean_accuracy < off[0][0] and mean_loss > off[0][1]
-assert off[0][0] > 0.82 and without[0] > 0.82
+assert off[0][0] > 0.82 and without[0] > off[0][0] - 0.02
 
 # %%
 # Exercises
 # ---------
 # 1. Some write ``y = x * m`` in training and ``y = x * (1 - r)`` in testing instead.
-#    Write both and show, with 100,000 units of value 3 and r = 0.8, that the mean of
+#    Write that and show, with 100,000 units of value 3 and r = 0.8, that the mean of
 #    a layer is the same in training and in testing.
-# 2. ``r = 0.5``: how large is the variance of one dropped unit of value 3? Work it out
-#    from the two values that it can have, then measure it.
+# 2. How large is the variance of what dropout with ``r = 0.5`` makes of a unit of value
+#    3? Work it out from the two values that it can have, then measure it.
 # 3. Which of these differ between two calls in test mode: ``dropout_by_hand(x, 0.5)``,
 #    ``x * (np.random.random_sample(x.shape) > 0.5)``, ``F.dropout(x, 0.5)``? Run them.

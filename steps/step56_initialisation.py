@@ -4,11 +4,12 @@ Step 56: initialisation and dead units
 
 A deep network is a long product. If every layer makes its signal a little smaller,
 nothing arrives at the end; if a little larger, it overflows. Which of the two happens
-is decided before training, by the scale of the first weights. A sum of ``D`` products
-of independent numbers has ``D`` times the variance of one, and relu keeps half of the
-mean square. So the size of the signal stays from layer to layer if
+is decided before training, by the scale of the first weights. Let them be drawn around
+0 with standard deviation ``s``. A sum of ``D`` products of such a weight and an input
+then has the variance ``D * s**2`` times the mean square of the inputs, and relu keeps
+half of it. So the mean square stays from layer to layer if ``D * s**2 / 2 = 1``:
 
-    the standard deviation of a weight is ``sqrt(2 / D)``  (He et al. 2015).
+    ``s = sqrt(2 / D)``  (He et al. 2015).
 
 New since the step before: ``L.initializers``, ``dz.diagnostics.activations``.
 """
@@ -17,7 +18,8 @@ New since the step before: ``L.initializers``, ``dz.diagnostics.activations``.
 # Through 20 layers
 # -----------------
 # ``depth_profile`` sends 200 samples through 20 layers of 128 units with relu and
-# measures the standard deviation behind each layer. Three scales: 0.01, 1, and He's.
+# measures the standard deviation behind each layer. Three scales ``s``: 0.01, 1, and
+# He's.
 
 import numpy as np
 
@@ -50,8 +52,8 @@ for name, s in profiles.items():
     print(f"{name:10} {s[0]:9.2g}  {s[9]:9.2g}  {s[-1]:9.2g}   {factors[name]:.3f}")
 
 # %%
-# The logarithm of a product is a sum: on a logarithmic axis the three are straight
-# lines, and their slope is the logarithm of the factor ``scale * sqrt(D / 2)``.
+# By the rule above the size should change by the factor ``scale * sqrt(D / 2)`` per
+# layer: 0.08, 8 and 1. It does. On a logarithmic axis that makes straight lines.
 
 try:
     import matplotlib.pyplot as plt
@@ -61,19 +63,9 @@ if plt is not None:
     figure, axes = plt.subplots(figsize=(6.5, 4), layout="constrained")
     for name, spreads in profiles.items():
         axes.semilogy(range(1, LAYERS + 1), spreads, "o-", markersize=4)
-        axes.annotate(
-            f"scale {name}",
-            (LAYERS, spreads[-1]),
-            (6, 0),
-            textcoords="offset points",
-            va="center",
-        )
-    axes.set(
-        xlabel="layer",
-        ylabel="standard deviation of its outputs",
-        xlim=(0, 26),
-        xticks=range(0, 21, 5),
-    )
+        axes.text(LAYERS + 0.6, spreads[-1], f"scale {name}", va="center")
+    axes.set(xlabel="layer", ylabel="standard deviation of its outputs")
+    axes.set(xlim=(0, 26), xticks=range(0, 21, 5))
     axes.grid(alpha=0.3)
     plt.savefig("step56.png", dpi=110)
     print("the three lines are drawn in step56.png")
@@ -121,8 +113,9 @@ print(f"dead units of 100 + 100: {before} before, {after} after a step with lr =
 
 # %%
 # ``dz.diagnostics.activations`` runs a copy of a model and prints one row per layer,
-# with a verdict. Its counts are ours. (The verdict is "fine" until three quarters of a
-# layer are dead: a network can spare some units.)
+# with a verdict. Its counts are ours. ("satur." is for bends such as tanh, which can
+# get stuck at both ends. The verdict is "fine" until three quarters of a layer are
+# dead: a network can spare some units.)
 
 report = dz.diagnostics.activations(model, x)
 print(report)
@@ -155,8 +148,8 @@ assert (columns[dead] == 0).all()
 # ---------
 # 1. Without relu nothing is cut off. Which scale keeps the standard deviation over 20
 #    layers ``h @ W`` of 128 units? Work it out, then check it.
-# 2. Send the slopes back by hand: start with a matrix of random numbers at the end of
-#    the 20 layers with He's scale and multiply by ``W.T`` and by the mask of relu on
-#    the way. Does the size of the slopes stay as well?
-# 3. Replace relu by ``F.leaky_relu`` in the network that takes the long step. How many
-#    units are 0 for every sample now?
+# 2. Send the slopes back by hand: keep each ``W`` and each ``h > 0`` of the 20 layers
+#    with He's scale, start with a matrix of random numbers at the end, and go back as
+#    ``backward`` would. Does the size of the slopes stay as well?
+# 3. ``F.leaky_relu`` multiplies numbers below 0 by 0.2, where relu makes them 0. Let
+#    the network with it take the long step. How many units are 0 for every sample now?

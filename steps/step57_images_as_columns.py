@@ -5,13 +5,13 @@ Step 57: images as columns
 A small window that slides over an image meets one patch of it at each place. Whatever
 is to be computed from every patch alike can be computed at one go, if the patches are
 written out as the rows of a matrix. This is called *im2col*, from image to columns.
-With an image of height ``IH`` and a window of height ``KH`` that moves by ``S``, there
-are
+With an image of height ``IH`` and a window, or *kernel*, of height ``KH`` that moves by
+a *stride* ``S``, there are
 
     ``OH = (IH + 2 P - KH) // S + 1``
 
-places from top to bottom, where ``P`` rows of zeros are padded at both ends; and
-likewise ``OW`` from left to right.
+places from top to bottom, where ``P`` rows of zeros, the *padding*, are put before the
+first row and after the last; and likewise ``OW`` from left to right.
 
 New since the step before: ``F.im2col`` and its counterpart ``F.col2im``.
 """
@@ -88,9 +88,10 @@ for kernel, stride, pad in [(3, 1, 0), (3, 2, 1), (2, 2, 0), (1, 1, 0)]:
 # Back from columns
 # -----------------
 # A pixel may stand in several windows. Its slope is the sum over all of them: the way
-# back adds every patch where it was taken from. That is ``F.col2im``. With ones for
-# every number of the matrix the sums count the windows that meet each pixel: four in
-# the middle, one at a corner.
+# back adds every patch where it was taken from. That is ``F.col2im``, which gets the
+# matrix, the shape of the images and the size of the window. With ones for every number
+# of the matrix the sums count the windows that meet each pixel: four in the middle, one
+# at a corner.
 
 x = dz.Variable(image)
 matrix = F.im2col(x, 3)
@@ -104,7 +105,11 @@ added = F.col2im(np.ones((4, 9)), (1, 1, 4, 4), 3)
 # count. Where windows do not overlap (a stride as large as the window), the count is 1
 # and the image comes back.
 
-apart = F.col2im(F.im2col(image, 2, 2), image.shape, 2, 2)
+counts = x.grad.data
+back = F.col2im(matrix, image.shape, 3).data
+apart = F.col2im(F.im2col(image, 2, 2), image.shape, 2, 2).data
+print("back = image * counts:", np.array_equal(back, image * counts))
+print("without overlap, back = image:", np.array_equal(apart, image))
 
 assert columns.shape == (4, 9)
 assert columns[0].tolist() == [0, 1, 2, 4, 5, 6, 8, 9, 10]
@@ -114,18 +119,9 @@ assert shapes == {
     (2, 2, 0): (4, 4),
     (4, 1, 0): (1, 16),
 }
-counts = x.grad.data
-assert counts[0, 0].tolist() == [
-    [1, 2, 2, 1],
-    [2, 4, 4, 2],
-    [2, 4, 4, 2],
-    [1, 2, 2, 1],
-]
+assert np.array_equal(counts[0, 0], np.outer([1, 2, 2, 1], [1, 2, 2, 1]))
 assert np.array_equal(added.data, counts)
-back = F.col2im(matrix, image.shape, 3).data
-assert np.array_equal(back, image * counts)
-assert np.array_equal(apart.data, image)
-print("col2im(im2col(image)) = image * counts; without overlap it is the image")
+assert np.array_equal(back, image * counts) and np.array_equal(apart, image)
 
 # %%
 # Exercises
@@ -134,6 +130,6 @@ print("col2im(im2col(image)) = image * counts; without overlap it is the image")
 #    which shape has the matrix? How many times as many numbers as the batch does it
 #    hold? Answer first, then run ``F.im2col``.
 # 2. Shrink an 8x8 digit to 4x4 by the mean of each 2x2 square: one ``F.im2col``, one
-#    ``F.mean`` and one ``F.reshape``.
+#    ``F.mean`` over an axis and one ``F.reshape``.
 # 3. Write ``col2im_by_hand(columns, shape, kernel)`` for stride 1 and no padding with
 #    three loops, and compare it with ``F.col2im``.

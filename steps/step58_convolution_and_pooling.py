@@ -66,19 +66,23 @@ def slopes(y):
         v.cleargrad()
     weights = np.random.default_rng(0).standard_normal(y.shape)
     F.sum(y * weights).backward()
-    return [v.grad.data for v in (x, W, b) if v.grad is not None]
+    return [v.grad.data for v in (x, W, b) if v.grad is not None]  # pooling: x only
 
 
-gaps = {}
-for stride, pad in [(1, 0), (1, 1), (2, 1)]:
-    ours, theirs = conv_by_hand(x, W, b, stride, pad), F.conv2d(x, W, b, stride, pad)
+def difference(ours, theirs):
     pairs = [(ours.data, theirs.data), *zip(slopes(ours), slopes(theirs), strict=True)]
-    gap = gaps[stride, pad] = max(float(abs(p - q).max()) for p, q in pairs)
-    print(f"conv2d, stride {stride}, pad {pad}: {theirs.shape}, gap {gap:.0e}")
-ours, theirs = pooling_by_hand(x, 2, 2), F.pooling(x, 2, 2)
-pairs = [(ours.data, theirs.data), *zip(slopes(ours), slopes(theirs), strict=True)]
-gaps["pooling"] = max(float(abs(p - q).max()) for p, q in pairs)
-print(f"pooling 2x2:             {theirs.shape}, gap {gaps['pooling']:.0e}")
+    return max(float(abs(p - q).max()) for p, q in pairs)
+
+
+differences = []
+for stride, pad in [(1, 0), (1, 1), (2, 1)]:
+    theirs = F.conv2d(x, W, b, stride, pad)
+    differences.append(difference(conv_by_hand(x, W, b, stride, pad), theirs))
+    print(f"conv2d, stride {stride}, pad {pad}: {theirs.shape}", end="")
+    print(f", largest difference {differences[-1]:.0e}")
+theirs = F.pooling(x, 2, 2)
+differences.append(difference(pooling_by_hand(x, 2, 2), theirs))
+print(f"pooling 2x2: {theirs.shape}, largest difference {differences[-1]:.0e}")
 
 # %%
 # What a filter sees
@@ -86,6 +90,7 @@ print(f"pooling 2x2:             {theirs.shape}, gap {gaps['pooling']:.0e}")
 # Two filters of 3x3 for one digit. The first subtracts what is above from what is
 # below, the second what is left from what is right: they answer at the edges of the
 # strokes. Then relu keeps the answers above 0, and pooling the strongest of each 2x2.
+# In the picture, red is above 0 and blue below.
 
 digit = dz.datasets.Digits().data[8:9]  # (1, 1, 8, 8)
 below = np.array([[-1, -1, -1], [0, 0, 0], [1, 1, 1]], dtype=np.float32)
@@ -93,8 +98,6 @@ filters = np.stack([below, below.T])[:, np.newaxis]  # (2, 1, 3, 3)
 answers = F.conv2d(digit, filters, pad=1)
 pooled = F.pooling(F.relu(answers), 2, 2)
 print("digit", digit.shape, "-> answers", answers.shape, "-> pooled", pooled.shape)
-
-# %%
 
 try:
     import matplotlib.pyplot as plt
@@ -110,22 +113,24 @@ if plt is not None:
         ax.set(xticks=[], yticks=[])
         ax.set_title(title, fontsize=10)
     plt.savefig("step58.png", dpi=110)
-    print("red above 0, blue below: step58.png")
+    print("The digit and the answers are in step58.png.")
 
 # %%
 # Few weights, and they do not care where
 # ---------------------------------------
-# If the image moves by one pixel, the answers move with it. A layer with a weight per
-# pixel would have to learn that anew for each place, and has many more weights.
+# If the image moves by one pixel, the answers move with it (away from the edges, where
+# zeros are padded). A linear layer would have to learn the strokes anew at each place,
+# and has many more weights: one for each of the 64 pixels and each of the 2 x 64
+# answers.
 
 moved = np.roll(digit, 1, axis=3)
 answers_moved = F.conv2d(moved, filters, pad=1)
 inner, inner_moved = answers.data[..., 1:6], answers_moved.data[..., 2:7]
 print("answers of the moved digit = moved answers:", np.allclose(inner, inner_moved))
 full = 64 * (2 * 64)
-print(f"weights: {filters.size} in two filters, {full:,} in a layer of the same sizes")
+print(f"weights: {filters.size} in two filters, {full:,} in a linear layer")
 
-assert all(gap < 1e-12 for gap in gaps.values()) and len(gaps) == 4
+assert max(differences) < 1e-12
 assert answers.shape == (1, 2, 8, 8) and pooled.shape == (1, 2, 4, 4)
 assert np.allclose(inner, inner_moved)
 assert filters.size == 18 and full == 8192
@@ -136,7 +141,7 @@ assert filters.size == 18 and full == 8192
 # 1. Which filter of 3x3 moves an image down by one pixel, and which one blurs it? Write
 #    both and apply them with ``F.conv2d(..., pad=1)`` to a digit.
 # 2. Two convolutions of 3x3, one after the other without padding: how large is the
-#    patch of the image that one number of the result depends on? Find it with a
-#    gradient: set all weights to 1 and look where the slope of one number is not 0.
-# 3. Pooling passes the slope to the largest number of each patch only. Check that with
-#    ``F.pooling`` on the image ``np.arange(16.0).reshape(1, 1, 4, 4)``.
+#    patch of the image that one number of the result depends on? Think first. Then set
+#    all weights to 1 and look where the slopes of one number by the pixels are not 0.
+# 3. Where do the slopes go in the backward of pooling? Find them by hand for 2x2
+#    patches of ``np.arange(16.0).reshape(1, 1, 4, 4)``, then run ``F.pooling``.

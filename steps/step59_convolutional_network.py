@@ -69,12 +69,12 @@ print(conv_net.summary(train.data[:1]))
 # %%
 # Training
 # --------
-# The loop is that of step 50: nothing in it knows that there are convolutions.
+# The loop is that of step 51: nothing in it knows that there are convolutions.
 
 
 def read(model, x, t):
     with dz.no_grad(), dz.test_mode():
-        return float(F.accuracy(model(x), t))
+        return F.accuracy(model(x), t).item()
 
 
 def learn(model, epochs=15):
@@ -87,7 +87,7 @@ def learn(model, epochs=15):
             model.cleargrads()
             loss.backward()
             optimizer.update()
-            total += float(loss) * len(t)
+            total += loss.item() * len(t)
         if epoch in (1, 5, 10, 15):
             accuracy = read(model, test.data, test.label)
             print(f"  epoch {epoch:2}: loss {total / len(train):.4f}, ", end="")
@@ -103,10 +103,11 @@ learn(linear_net)
 # %%
 # Digits that moved
 # -----------------
-# The test digits again, one pixel to the left and one to the right, as no network has
-# seen them in training. A filter answers wherever its stroke stands, and pooling
-# forgives a pixel; so the convolutional network loses less. It does lose: its last
-# layers are linear, and have learned where things stand.
+# The test digits again, one pixel to the left and one to the right, as neither network
+# has seen them in training. (``np.roll`` puts what leaves on one side in again on the
+# other.) A filter answers wherever its stroke stands, and pooling forgives a pixel, so
+# the convolutional network should lose less. It will lose: its last layers are linear,
+# and have learned where things stand.
 
 left, right = np.roll(test.data, -1, axis=3), np.roll(test.data, 1, axis=3)
 results = {}
@@ -122,8 +123,7 @@ assert results["linear layers"][0] >= 0.94
 assert results["convolutional"][1] > results["linear layers"][1] + 0.05
 
 # %%
-# What is it still wrong about?
-# -----------------------------
+# Which digits does the convolutional network still misread?
 
 with dz.no_grad(), dz.test_mode():
     answers = conv_net(test.data).data.argmax(axis=1)
@@ -143,6 +143,6 @@ assert len(wrong) == round((1 - results["convolutional"][0]) * len(test))
 #    ``F.conv2d`` 10 filters of 8x8 for a batch of digits and show that ``F.linear``
 #    with the reshaped filters gives the same numbers.
 # 3. The mean over all places of a channel does not change when what is in the image
-#    moves. Show it: ``np.pad`` puts a border of three zeros round some digits; then
-#    comes ``L.Conv2d(5, 3)`` and ``F.mean(..., axis=(2, 3))``, before and after
-#    ``np.roll`` of the padded images by one pixel. Why three zeros and not two?
+#    moves. Show it: put a border of three zeros round some digits with ``np.pad``, and
+#    compare ``F.mean(L.Conv2d(5, 3)(x), axis=(2, 3))`` before and after ``np.roll`` of
+#    the padded images by one pixel. (One layer for both.) Why three zeros and not two?

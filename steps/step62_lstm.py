@@ -69,16 +69,16 @@ gap_h = float(abs(h.data - theirs.data).max())
 gap_c = float(abs(c.data - lstm.c.data).max())
 pairs = zip(slopes_ours, slopes_theirs, strict=True)
 gap_slopes = max(float(abs(p.data - q.data).max()) for p, q in pairs)
-print(f"h differs by {gap_h:.0e}, c by {gap_c:.0e}, {len(params)} slopes ", end="")
-print(f"by {gap_slopes:.0e}")
+print(f"h differs by {gap_h:.0e}, c by {gap_c:.0e}, ", end="")
+print(f"the slopes of {len(params)} parameters by {gap_slopes:.0e}")
 
 # %%
 # How long a slope lives
 # ----------------------
-# The slope of the state after ``T`` steps by the very first input. A gate starts at
-# ``sigmoid(0) = 0.5``: then half of the cell is forgotten at each step, and the slope
-# fades as in the simple network. With a bias of 3 the forget gate starts at 0.95. That
-# is why many set this bias before training.
+# The slope of the state by the very first input, after more and more steps. Before
+# training, a gate is near ``sigmoid(0) = 0.5``: half of the cell is forgotten at each
+# step, and the slope fades as in the simple network. With a bias of 3 the forget gate
+# starts near 0.95. That is why many set this bias before training.
 
 
 def lives(layer, times):
@@ -115,15 +115,16 @@ for name, make in kinds.items():
 # %%
 # Remember one bit for 60 steps
 # -----------------------------
-# The first element of each sequence carries a sign, plus or minus 1. Then come 59
-# elements of noise. At the end the network is to say what the sign was; by guessing it
-# is right half of the time. Both kinds of memory get the same 60 updates. (With more
-# of them, and luck, the simple network may find it as well.)
+# Each element has two numbers. The first number carries a sign, plus or minus 1, in the
+# first element and is 0 in the 59 others; the second is noise throughout. At the end
+# the network is to say what the sign was; by guessing it is right half of the time.
+# Both kinds of memory get the same 60 updates. (With more of them, and luck, the simple
+# network may find it as well.)
 
 
 def sequences(n):
     bits = np.random.randint(0, 2, n)
-    x = np.random.randn(60, n, 2).astype(np.float32)
+    x = np.random.randn(60, n, 2).astype(np.float32)  # (T, N, 2)
     x[:, :, 0] = 0
     x[0, :, 0] = 2 * bits - 1
     return x, bits
@@ -154,10 +155,8 @@ for name in ("RNN", "LSTM, bias 3"):
         optimizer.update()
     x, bits = sequences(1000)
     with dz.no_grad():
-        recalled[name] = float(F.accuracy(model(x), bits))
+        recalled[name] = F.accuracy(model(x), bits).item()
     print(f"{name:12} recalls the sign in {recalled[name]:.1%} of 1,000 sequences")
-
-# %%
 
 assert gap_h < 1e-6 and gap_c < 1e-6 and gap_slopes < 1e-4
 assert sizes["RNN"][60] < 1e-4 and sizes["LSTM"][60] < 1e-4

@@ -20,7 +20,8 @@ New since the step before: ``L.Embedding``, ``L.SequenceLSTM``, the text in
 # The text
 # --------
 # *Hamlet* comes with the package; the last tenth of it is for testing. Each character
-# has a number.
+# has a number. ``text.data`` are the numbers of the text, and ``text.label`` are the
+# same, one place further on.
 
 import numpy as np
 
@@ -31,13 +32,15 @@ import dezero.layers as L
 text, test = dz.datasets.Shakespeare(), dz.datasets.Shakespeare(train=False)
 V = text.vocab_size
 print(f"{len(text):,} characters to learn from, {len(test):,} to test on, {V} kinds")
-print(repr(text.decode(text.indices[2000:2060])), "->", text.indices[2000:2006], "...")
+print(repr(text.decode(text.data[2000:2060])), "->", text.data[2000:2006], "...")
 
 # %%
 # Counting pairs
 # --------------
-# How often does character ``j`` follow character ``i``? A tenth of a count is added
-# everywhere, so that a pair that was never seen has a small probability, not 0.
+# How often does character ``j`` follow character ``i``? ``np.add.at`` counts a pair as
+# often as it occurs, where ``counts[i, j] += 1`` on arrays would count it once. A tenth
+# of a count stands everywhere at first, so that a pair that was never seen has a small
+# probability, not 0.
 
 counts = np.full((V, V), 0.1)
 np.add.at(counts, (text.data, text.label), 1)
@@ -89,9 +92,11 @@ def cross_entropy(scores, labels):
 # Training
 # --------
 # At each update 32 windows of 40 characters from anywhere in the text. Slopes go back
-# 40 steps, no further: each window starts with an empty state. Afterwards the test part
-# is read, in windows too. The exponential of a mean cross-entropy says it more plainly:
-# an even choice among that many characters would be as hard to guess.
+# 40 steps, no further: each window starts with an empty state. No second backward will
+# follow, so ``retain_graph=False`` frees the graph on the way, which saves memory.
+# Afterwards the test part is read, in windows too. The exponential of a mean
+# cross-entropy says it more plainly: an even choice among that many characters would be
+# as hard to guess.
 
 T, N, UPDATES = 40, 32, 200
 dz.seed(0)
@@ -104,17 +109,17 @@ for update in range(1, UPDATES + 1):
     scores, _, _ = model(text.data[window])
     loss = cross_entropy(scores, text.label[window])
     model.cleargrads()
-    loss.backward(retain_graph=False)  # frees the graph on its way, see step 61
+    loss.backward(retain_graph=False)
     optimizer.update()
-    total += float(loss)
+    total += loss.item()
     if update % 50 == 0:
         print(f"update {update}: mean loss {total / 50:.3f}")
         total = 0.0
 
-columns = test.data[: len(test) // T * T].reshape(-1, T).T
+columns = test.data[: len(test) // T * T].reshape(-1, T).T  # (T, windows)
 labels = test.label[: columns.size].reshape(-1, T).T
 with dz.no_grad():
-    loss_network = float(cross_entropy(model(columns)[0], labels))
+    loss_network = cross_entropy(model(columns)[0], labels).item()
 print(f"on the test part: network {loss_network:.3f}, bigram {loss_bigram:.3f}")
 print(f"as hard as {np.exp(loss_network):.1f} and {np.exp(loss_bigram):.1f} choices")
 
@@ -123,7 +128,7 @@ print(f"as hard as {np.exp(loss_network):.1f} and {np.exp(loss_bigram):.1f} choi
 # -------
 # Draw a character from the probabilities, feed it back, go on with the state. Dividing
 # the scores by a *temperature* below 1 makes the likely ones likelier. The bigram draws
-# from its own table.
+# from its table as it is.
 
 
 def write(start, length, temperature=0.7):
@@ -151,8 +156,6 @@ line, line_pairs = write("The king ", 60), write_by_pairs("The king ", 60)
 print("network:", repr(line))
 print("bigram: ", repr(line_pairs))
 
-# %%
-
 assert np.allclose(looked_up.data, multiplied.data)
 assert loss_bigram < 2.5 < loss_uniform
 assert loss_network < loss_bigram - 0.4
@@ -164,7 +167,8 @@ assert write("The king ", 60) == line
 # ---------
 # 1. Count triples: which character follows which *two*? With 0.1 added to each count,
 #    what is the cross-entropy of this table on the training part and on the test part?
-#    Is it better than the pairs? Than the network?
+#    Is it better than the pairs? Than the network? (Two numbers below V make one below
+#    V * V.)
 # 2. What does a temperature do? Take the scores 2, 1 and 0 and print
 #    ``softmax(scores / temperature)`` for temperatures 2, 1, 0.5 and 0.1.
 # 3. Read a text of 80 characters with a ``L.SequenceLSTM`` in one call, and in two

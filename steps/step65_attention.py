@@ -19,9 +19,9 @@ a sequence.
 # %%
 # One query
 # ---------
-# Three places with keys, and values that are easy to recognise. The query is close to
-# the second key. ``q @ K.T`` measures the fit, ``softmax`` makes positive weights that
-# add up to 1.
+# Three places with keys, and values that are easy to recognise. The query has about the
+# direction of the second key. ``q @ K.T`` measures the fit, ``softmax`` makes positive
+# weights that add up to 1. (The division by sqrt(d) comes in the next cell.)
 
 import numpy as np
 
@@ -39,7 +39,7 @@ scores = q @ K.T
 weights = F.softmax(scores, axis=1)
 print("scores ", scores[0])
 print("weights", weights.data[0])
-answer = float((weights @ V)[0, 0])
+answer = (weights @ V).item()
 print(f"answer  {answer:.3f}, near 20: the value of the second place")
 
 # %%
@@ -62,8 +62,9 @@ for d in (4, 64, 1024):
 # A model that foretells the next character must not see it. A causal mask puts -1e9 on
 # the scores of later places; ``exp`` makes weights of zero out of them. ``np.tri(T)``
 # has ones at and below the diagonal: row i says what place i may see. ``F.where(mask,
-# a, b)`` takes a where the mask is true and b elsewhere. Axes in front of the last two
-# count sequences, so ``F.swapaxes`` names the axes from behind.
+# a, b)`` takes a where the mask is true and b elsewhere. ``F.swapaxes`` transposes the
+# last two axes, whatever stands in front of them: there may be axes that count the
+# sequences of a batch.
 
 
 # New in this step
@@ -112,8 +113,6 @@ for f in (attention, F.scaled_dot_product_attention):
 distance = max(np.abs(a - b).max() for a, b in zip(*results, strict=True))
 print(f"largest difference to the package, y and three gradients: {distance:.1e}")
 
-# %%
-
 assert np.isclose(weights.data.sum(), 1) and weights.data.argmax() == 1
 assert abs(answer - 20) < 1
 for d, (raw, divided) in spread.items():
@@ -128,5 +127,5 @@ assert distance < 1e-12
 #    ``np.cumsum``.
 # 2. Reorder keys and values in the same way, without a mask. What happens to the
 #    answers, and what does a model with attention alone therefore not know?
-# 3. Split 8 features into two *heads* of 4 that attend by themselves, and put the
-#    results side by side. Is it the same as one head of 8?
+# 3. Split the 8 features of Q, K and V into two *heads* of 4 that attend by themselves,
+#    and put their results side by side. Is it the same as one head of 8?

@@ -3,15 +3,17 @@ Step 67: a variational autoencoder
 ==================================
 
 An autoencoder squeezes an image x into a few numbers, its *code* z, and draws it again.
-A *variational* one gives a distribution instead of a code, of mean m and variance s^2,
-and keeps it near the standard normal one. So afterwards codes can be drawn from
-N(0, 1), and the decoder makes images that nobody wrote. Training lowers, per image::
+A *variational* one gives a distribution instead of a code: N(m, s^2), normal with mean
+m and variance s^2, for each number of the code. Training keeps it near N(0, 1). So
+afterwards codes can be drawn from N(0, 1), and the *decoder*, the half that draws,
+makes images that nobody wrote. Training lowers, per image::
 
     loss = -log p(x|z) + KL,   z = m + s e,   e from N(0, 1)
     KL   = sum (m^2 + s^2 - 1 - log s^2) / 2
 
-The first part says how badly x is drawn again, the second how far its codes are from
-N(0, 1). On average ``-loss`` is at most log p(x): the *evidence lower bound*, ELBO.
+The first part says how badly x is drawn again. The second, the Kullback-Leibler
+divergence, says how far its codes are from N(0, 1). On average over e, ``-loss`` is at
+most log p(x): the *evidence lower bound*, ELBO.
 
 New since the step before: ``models.VAE``, and a gradient through chance.
 """
@@ -36,14 +38,15 @@ dz.seed(0)
 m, s = dz.Variable(np.array(1.5)), dz.Variable(np.array(0.5))
 z = m + s * np.random.randn(100_000)
 F.mean(z * z).backward()
-slopes = float(m.grad), float(s.grad)
+slopes = m.grad.item(), s.grad.item()
 print(f"slopes by m and s: {slopes[0]:.3f} and {slopes[1]:.3f}, expected 3 and 1")
 
 # %%
 # The model
 # ---------
-# The encoder gives m and log s^2, which may be any number, while s^2 must be positive.
-# Pixels are 1 where there is ink and 0 elsewhere, and ``F.sigmoid_cross_entropy(scores,
+# The *encoder* gives m and log s^2, which may be any number, while s^2 must be
+# positive. Pixels are 1 where there is ink and 0 elsewhere. The decoder gives a score
+# for each; its sigmoid is the probability of ink. ``F.sigmoid_cross_entropy(scores,
 # x)`` is -log p: it adds up -log sigmoid(score) for ink and -log(1 - sigmoid(score))
 # for paper, and divides by the number of images.
 
@@ -51,7 +54,6 @@ print(f"slopes by m and s: {slopes[0]:.3f} and {slopes[1]:.3f}, expected 3 and 1
 # New in this step
 class Autoencoder(Model):
     def __init__(self, D=64, H=128, K=8):
-        super().__init__()
         self.encoder = L.Linear(H, in_size=D)
         self.mean, self.log_var = L.Linear(K, in_size=H), L.Linear(K, in_size=H)
         self.decoder, self.logits = L.Linear(H, in_size=K), L.Linear(D, in_size=H)
@@ -74,7 +76,8 @@ class Autoencoder(Model):
 # %%
 # Training
 # --------
-# The mark to beat is a model that knows only how often each pixel has ink.
+# The mark to beat is a model that knows only how often each pixel has ink. The table
+# shows the loss on the test part and its two parts.
 
 x, test_x = [
     (Digits(train).data > 0.5).astype(np.float32).reshape(-1, 64)
@@ -90,7 +93,7 @@ losses = []
 for epoch in range(46):
     if epoch % 15 == 0:
         with dz.no_grad():
-            drawing, kl = [float(part) for part in model.parts(test_x)]
+            drawing, kl = [part.item() for part in model.parts(test_x)]
         losses.append(drawing + kl)
         print(f"epoch {epoch:2}: {losses[-1]:.2f} = {drawing:.2f} + KL {kl:.2f}")
     order = np.random.permutation(len(x))
@@ -140,8 +143,6 @@ if plt is not None:
     plt.savefig("step67.png", dpi=120)
     print("wrote step67.png")
 
-# %%
-
 assert np.allclose(slopes, (3, 1), atol=0.05)
 assert losses[0] > losses[1] > losses[-1] and losses[-1] < baseline - 3
 assert np.isclose(float(drawing + kl), float(package), rtol=1e-5)
@@ -154,6 +155,8 @@ assert 0.8 < new.mean() / x.mean() < 1.25  # as much ink as real digits
 # 1. For which m and s^2 is the KL of a code smallest, and how large is it there? Find
 #    it by gradient descent.
 # 2. Train with the first part of the loss alone. Are digits drawn again better? And
-#    what are codes drawn from N(0, 1) worth then?
+#    what are codes drawn from N(0, 1) worth then? Measure the distance of new images
+#    from the nearest real one. (``models.VAE`` has ``loss(x, beta)``, the first part +
+#    beta KL, and ``sample(n)``.)
 # 3. Walk in ten steps from the mean code of one digit to that of another. Does the
 #    drawing change little by little?

@@ -2,10 +2,10 @@
 Step 68: two networks against each other
 ========================================
 
-Step 67 learned to make data by an explicit loss. Here the loss is a network too. The
-*generator* G turns noise z into points. The *discriminator* D gives a score: above zero
-for "real", below for "made". D learns to tell them apart, G learns to be taken for
-real::
+Step 67 learned to make data by a loss that was written down. Here the loss is a network
+too. The *generator* G turns noise z into points. The *discriminator* D gives a score:
+above zero for "real", below for "made". D learns to tell them apart, G learns to be
+taken for real::
 
     D lowers  -log sigmoid(D(x)) - log(1 - sigmoid(D(G(z))))
     G lowers  -log sigmoid(D(G(z)))
@@ -38,8 +38,8 @@ places = []
 for _ in range(63):  # about one turn
     ga, gb = dz.grad(a * b, [a, b])
     a.data, b.data = a.data - 0.1 * ga.data, b.data + 0.1 * gb.data
-    places.append([float(a), float(b)])
-away = np.hypot(float(a), float(b))
+    places.append([a.item(), b.item()])
+away = np.hypot(*places[-1])
 middle = np.hypot(*np.mean(places, axis=0))
 print(f"distance from (0, 0): 1.00 at first, {away:.3f} after 63 steps")
 print(f"the mean of all places is {middle:.3f} away")
@@ -48,7 +48,8 @@ print(f"the mean of all places is {middle:.3f} away")
 # Points to imitate
 # -----------------
 # A bow: x is normal, y is half its square, moved down, with a little noise. Means,
-# spreads and the correlation of x^2 and y describe it well enough for a comparison.
+# spreads and the correlation of x^2 and y ("curved" below) describe it well enough for
+# a comparison.
 
 
 def real(n):
@@ -71,10 +72,13 @@ def moments(points):
 # --------
 # ``F.sigmoid_cross_entropy`` with ones is -log sigmoid, with zeros -log(1 - sigmoid).
 # ``fake.detach()`` keeps the first backward out of the generator: D must not teach G to
-# be found out. G's loss then goes through D, whose gradients are cleared before they
-# are used. Because weights circle, the mean of them over time is often better than the
-# last ones: ``ExponentialMovingAverage`` keeps 99 % of the old mean at each step.
+# be found out. G's loss then goes through D and leaves gradients there, which are
+# cleared before D's next step. Because weights circle, the mean of them over time is
+# often better than the last ones: ``ExponentialMovingAverage`` keeps 99 % of the old
+# mean at each step. ``F.leaky_relu`` has a slope below 0 too, 0.2, so that no unit of D
+# can die and leave G without a gradient.
 
+# New in this step
 N = 128
 G = MLP((32, 32, 2), activation=F.leaky_relu)
 D = MLP((32, 32, 1), activation=F.leaky_relu)
@@ -85,7 +89,6 @@ optimizer_G = Adam(1e-3, beta1=0.5).setup(G)
 optimizer_D = Adam(1e-3, beta1=0.5).setup(D)
 ones, zeros = np.ones((N, 1), np.float32), np.zeros((N, 1), np.float32)
 
-# New in this step
 print("        loss D  loss G   mean x  mean y   std x  std y  curved")
 history = []
 for step in range(1, 2001):
@@ -105,14 +108,15 @@ for step in range(1, 2001):
         with dz.no_grad():
             history.append(moments(G(noise(2000)).data))
         row = "  ".join([f"{number:6.2f}" for number in history[-1]])
-        print(f"{step:6}  {float(loss_D):6.3f}  {float(loss_G):6.3f}   {row}")
+        print(f"{step:6}  {loss_D.item():6.3f}  {loss_G.item():6.3f}   {row}")
 
 # %%
 # What came of it
 # ---------------
 # The losses stay near those of a D that guesses, 2 log 2 = 1.386 and log 2 = 0.693, and
-# do not say whether the points are good. The moments do: they come near and keep
-# moving.
+# do not say whether the points are good. The moments do: they come near those of the
+# real points and keep moving. ``average.applied()`` lends G the mean weights for a
+# block.
 
 with dz.no_grad(), average.applied():
     made = G(noise(2000)).data
@@ -137,13 +141,11 @@ if plt is not None:
     plt.savefig("step68.png", dpi=120)
     print("wrote step68.png")
 
-# %%
-
 assert np.isclose(away, np.sqrt(1.01) ** 63) and middle < 0.2
 assert np.abs(moments(made) - moments(target))[:4].max() < 0.25
 assert moments(made)[4] > 0.8
 assert 0.01 < wander < 1  # near, but not at rest
-assert 1.0 < float(loss_D) < 1.6
+assert 1.0 < loss_D.item() < 1.6
 
 # %%
 # Exercises
@@ -151,7 +153,7 @@ assert 1.0 < float(loss_D) < 1.6
 # 1. In the game of two numbers, let b answer to the new a instead of the old one. Does
 #    the distance still grow?
 # 2. G could lower log(1 - sigmoid(D(G(z)))) instead. Compare the slopes of both losses
-#    by the score at -8, where D is sure that a point is made. Which one can G learn
-#    from?
+#    by the score D(G(z)) at -8, where D is sure that a point is made. Which one can G
+#    learn from?
 # 3. Leave out ``.detach()`` and look at the gradients of G after D's backward. What
 #    would G learn if they were not cleared?

@@ -59,7 +59,7 @@ print(f"{accuracy:.1%} of {len(digits)} digits never seen are read rightly")
 # The image becomes a Variable: a raw array is a constant, and nothing would come back
 # to it. No score depends on another image, so the gradient of the sum of all winning
 # scores holds the saliency of each image. ``dz.grad`` leaves the weights' ``.grad``
-# alone.
+# alone. A pixel that is made a little paler tests it.
 
 
 # New in this step
@@ -104,16 +104,16 @@ falls = occlusion(images, chosen)
 # %%
 # Are these answers true?
 # -----------------------
-# Wipe out 8 of the 64 pixels: those that ``slope * x`` calls most important (a slope
-# says nothing about ink that is not there), two patches by occlusion, or 8 pixels of
-# ink by chance. If the answers are worth something, the score falls further than by
-# chance.
+# Wipe out 8 of the 64 pixels: those that ``slope * x`` calls most important, two
+# patches by occlusion, or 8 pixels of ink by chance. (``slope * x`` foretells how far
+# the score falls if a pixel goes from x to 0; where there is no ink, it is 0.) If the
+# answers are worth something, the score falls further than by chance.
 
 
 def fall_without(importance):
     order = importance.reshape(len(images), 64).argsort(axis=1)
     flat = images.reshape(len(images), 64).copy()
-    np.put_along_axis(flat, order[:, -8:], 0, axis=1)
+    np.put_along_axis(flat, order[:, -8:], 0, axis=1)  # in each row its own 8 pixels
     with dz.no_grad():
         y = model(flat.reshape(images.shape)).data
     return (scores - y)[np.arange(len(images)), chosen].mean()
@@ -149,8 +149,6 @@ if plt is not None:
     plt.savefig("step69.png", dpi=120)
     print("wrote step69.png")
 
-# %%
-
 assert accuracy > 0.93
 assert np.isclose(change, -0.01 * slopes[0, 0, 3, 4], rtol=0.02)
 assert measured["slope * x"] > 1.5 * measured["by chance"]
@@ -160,10 +158,13 @@ assert all(p.grad is not None for p in model.params())  # of the training, not t
 # %%
 # Exercises
 # ---------
-# 1. Take a network of Linear layers with relu between them, all without bias. Compare
-#    each winning score with the sum of ``slope * x`` over the pixels. Why is that so?
-# 2. Move each image along the sign of d(second score - first score) / dx, by 0.1 per
-#    pixel, and by 0.2. How many digits are read otherwise, and how many after a change
-#    by the same amount with random signs?
-# 3. Measure the fall of the winning score with ``slope * x`` for a network that was
-#    never trained. What does the result say about maps that look reasonable?
+# 1. Take a network of Linear layers with relu between them, all without bias
+#    (``nobias=True``). Compare each winning score with the sum of ``slope * x`` over
+#    the pixels. Why is that so?
+# 2. Move each image along the sign of d(second score - winning score) / dx, by 0.1 per
+#    pixel, and by 0.2. (The second score is the one after the winning one.) How many
+#    digits are read otherwise, and how many after a change by the same amount with
+#    random signs?
+# 3. Measure the fall of the winning score with ``slope * x``, as a share of the score,
+#    for a network that was never trained. What does the result say about maps that look
+#    reasonable?

@@ -7,9 +7,9 @@ formula overflows, wastes memory, or is too slow. Here it overflows::
 
     log cosh x = log((exp(x) + exp(-x)) / 2)     its derivative is tanh x
 
-It is a loss between ``|x|`` and x^2 / 2. At x = 1000, cosh is infinite in floating
-point while log cosh x is about 999.3. For x >= 0 the same value is x + log(1 + exp(-2
-x)) - log 2, and the function is even.
+As a loss it is like x^2 / 2 near zero, and like ``|x|`` - log 2 far away. At x = 1000,
+cosh is infinite in floating point while log cosh x is about 999.3. For x >= 0 it equals
+``x + log(1 + exp(-2 x)) - log 2``, where nothing overflows, and the function is even.
 
 New since the step before: ``Case`` and ``check_case``, the proof of a Function outside
 the package.
@@ -18,7 +18,7 @@ the package.
 # %%
 # Composed of the package's functions
 # -----------------------------------
-# The short way is right for small numbers. In float32 it ends at 89.
+# The short way is right for small numbers. In float32 it ends before x = 90.
 
 import numpy as np
 
@@ -71,9 +71,10 @@ print(f"largest difference to the composed one on [-5, 5]: {error:.1e}")
 # %%
 # The proof at chosen points
 # --------------------------
-# ``check_gradients`` compares with differences, as step 10 did, but along random
-# directions and to second order: "order 2" differentiates the gradient again, by the
-# input and by the gradient that comes in, which ``gy`` stands for.
+# ``check_gradients`` (step 24) compares with differences along random directions, and
+# to second order: "order 2" differentiates the gradient again, by the input and by the
+# gradient that comes in, which ``gy`` stands for. "analytic" is what ``backward`` says,
+# "numeric" what the differences say.
 
 report = check_gradients(log_cosh, x)
 print(report)
@@ -81,9 +82,9 @@ print(report)
 # %%
 # A wrong one that looks right
 # ----------------------------
-# tanh x is at hand in ``forward``, so why not keep it? Because an array on ``self`` is
-# a constant: the gradient is right, and the derivative of the gradient is zero. A check
-# of first order does not see it.
+# ``forward`` could compute tanh x and keep it for ``backward``, which then has less to
+# do. But an array on ``self`` is a constant: the gradient is right, and the derivative
+# of the gradient is zero. A check of first order does not see it.
 
 
 class Kept(LogCosh):
@@ -105,12 +106,12 @@ print(both)
 # %%
 # The proof on inputs that somebody else chooses
 # ----------------------------------------------
-# A ``Case`` names the operator, a NumPy reference and a kind of input. Hypothesis then
-# draws shapes, zeros, views and empty arrays, and ``check_case`` looks at all that a
-# Function should keep to: values, derivatives, float32 staying float32, nothing changed
-# in place. In a test file one line does it for a list of cases: ``test_mine =
-# cases_test(CASES)``. The folder ``examples/own_operator`` is a package to copy, with
-# five more ways to be wrong.
+# A ``Case`` names the operator, a NumPy reference and a kind of input. Hypothesis, a
+# library that tests with examples it makes up, draws shapes, zeros, empty arrays and
+# views of other arrays. ``check_case`` looks at all that a Function should keep to:
+# values, derivatives, float32 staying float32, nothing changed in place. In a test file
+# one line does it for a list of cases: ``test_mine = cases_test(CASES)``. The folder
+# ``examples/own_operator`` is a package to copy, with more ways to be wrong.
 
 try:
     from dezero.testing import Case, arrays, check_case
@@ -136,8 +137,6 @@ if Case is not None:
         found = str(e)
         print("kept:", found.splitlines()[0])
 
-# %%
-
 assert np.isinf(far[2]) and np.isclose(near[2], 1000 - np.log(2)) and error < 1e-12
 assert near.dtype == np.float32
 assert [r.verdict for r in (report, first, both)] == ["right", "right", "wrong"]
@@ -146,8 +145,9 @@ assert Case is None or "kept" in found
 # %%
 # Exercises
 # ---------
-# 1. Leave the factor 2 out of exp(-2 a). Does ``check_gradients`` find it, although
-#    ``backward`` is as it was? What do the rows of the second order say, and why?
+# 1. Leave the factor 2 out of ``exp(-2 * a)``. Does ``check_gradients`` find it,
+#    although ``backward`` is as it was? What do the rows of the second order say, and
+#    why?
 # 2. Write a Function for y = x^2 / (1 + x^2) with a backward, and prove it to order 3.
 # 3. Return ``gy.data * np.tanh(x.data)`` from backward. Does ``backward()`` work? And
 #    ``backward(create_graph=True)``?

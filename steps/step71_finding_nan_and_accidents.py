@@ -2,10 +2,10 @@
 Step 71: finding NaN and in-place accidents
 ===========================================
 
-NaN means "no number". Every sum and product with it is NaN, so after one update all
-weights are, and the place where it began is far away. Two accidents make no noise at
-all: an array that is changed between forward and backward gives a wrong gradient, and a
-value that leaves the graph gives none. For each there is a question to ask::
+NaN means "no number". Every sum and product with it is NaN, so soon all weights are,
+and the place where it began is far away. Two accidents make no noise at all: an array
+that is changed between forward and backward gives a wrong gradient, and a value that
+leaves the graph gives none. For each there is a question to ask::
 
     with dz.detect_anomaly(): ...      where did the first NaN arise? what was changed?
     print(dz.explain_grad(W, loss))    does a gradient get from loss to W?
@@ -19,8 +19,8 @@ with the line of your code.
 # ------------------------------
 # The length of a vector is the root of a sum of squares. The slope of the root at zero
 # is infinite, the slope of the square there is zero, and infinity times zero is NaN. So
-# the length of a zero vector is fine, and its gradient is not. NumPy's warnings are
-# switched off here, as they are in many logs that nobody reads.
+# the length of a zero vector is fine, and its gradient is not. (NumPy would warn. It is
+# kept quiet here, for in a long log nobody sees its line.)
 
 import numpy as np
 
@@ -36,8 +36,8 @@ W = dz.Variable(np.zeros(3), name="W")
 with np.errstate(all="ignore"):
     loss = length(W)
     loss.backward()
-print(f"length {float(loss):.1f}, gradient {W.grad.data}")
 gradient = W.grad.data
+print(f"length {loss.item():.1f}, gradient {gradient}")
 
 # %%
 # Where did it begin?
@@ -70,20 +70,21 @@ with dz.detect_anomaly():
     safe_length(W).backward()
 print(f"safe gradient at zero {W.grad.data}")
 v = np.array([3.0, 4.0, 0.0])
-print(f"length of (3, 4, 0): {float(length(v))} and {float(safe_length(v))}")
+print(f"length of (3, 4, 0): {length(v).item()} and {safe_length(v).item()}")
 
 # %%
 # Changed in place
 # ----------------
-# y = w^2 at w = 3: the slope is 6. ``Mul`` keeps the Variable, not a copy of the array.
-# If ``w.data`` is changed before backward, the slope belongs to the new number,
-# silently.
+# y = w^2 at w = 3: the slope is 6. ``Mul`` keeps the Variable for its ``backward``, not
+# a copy of the array. If the numbers in it are changed before that, the slope belongs
+# to the new ones, silently. ``dz.detect_anomaly()`` compares what a ``backward`` is
+# about to read with what was there before.
 
 w = dz.Variable(np.array([3.0]), name="w")
 y = w * w
 w.data += 1  # an update that came too early
 y.backward()
-wrong = float(w.grad[0])
+wrong = w.grad.item()
 print(f"slope of w^2 at 3: {wrong}, but it should be 6")
 
 w = dz.Variable(np.array([3.0]), name="w")
@@ -130,14 +131,12 @@ def mended_loss():
 mended = dz.explain_grad(W, mended_loss)
 print(mended)
 
-# %%
-
 assert np.isnan(gradient).all()
 assert "Sqrt.backward" in reports["nan"] and "step71" in reports["nan"]
 assert wrong == 8.0
 assert "'w'" in reports["in place"] and "changed since then" in reports["in place"]
 assert not report.reaches and mended.reaches
-assert float(length(v)) == 5.0 and np.isclose(float(safe_length(v)), 5.0)
+assert length(v).item() == 5.0 and np.isclose(safe_length(v).item(), 5.0)
 
 # %%
 # Exercises

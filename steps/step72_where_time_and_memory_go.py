@@ -5,8 +5,8 @@ Step 72: where time and memory go
 A training step that is too slow or too large has one cause that matters and many that
 do not. Three instruments find it. A *counter* says how many Functions run.
 ``tracemalloc`` says how many bytes are kept, and how many there were at the worst
-moment. ``cProfile`` says in which lines of Python the time was spent. What the graph
-keeps can be foretold::
+moment. ``cProfile`` says in which functions of Python the time was spent. What the
+graph keeps can be foretold::
 
     bytes = batch x features x 4 x (arrays that some backward reads)
 
@@ -42,18 +42,13 @@ model(x[:1])  # makes the weights
 one = batch * width * 4
 print(f"one array between two layers: {one / 1e6:.2f} MB")
 
-
-def clear():
-    model.cleargrads()
-    gc.collect()
-
-
 # %%
 # Counting Functions
 # ------------------
-# Every operation goes through ``Function.__call__``, so for a moment a counter is put
-# in its place. The losses differ: ``F.softmax_cross_entropy`` is one Function, written
-# out for speed, ``F.softmax_cross_entropy_simple`` is composed of smaller ones.
+# Every operation goes through ``Function.__call__``, so for the time of a ``with``
+# block a method that counts is put in its place. The losses differ:
+# ``F.softmax_cross_entropy`` is one Function, written out for speed,
+# ``F.softmax_cross_entropy_simple`` is composed of smaller ones.
 
 
 # New in this step
@@ -75,27 +70,29 @@ def counted():
 counts = {}
 for loss_function in (F.softmax_cross_entropy, F.softmax_cross_entropy_simple):
     name = loss_function.__name__
-    with counted() as counts[name]:
+    with counted() as calls:
         loss = loss_function(model(x), t)
     with counted() as backward:
         loss.backward()
-    print(f"{name}: {counts[name].total()} forward, {backward.total()} in backward")
-    print("   ", dict(counts[name]))
-clear()
+    counts[name] = calls.total()
+    print(f"{name}: {calls.total()} forward, {backward.total()} in backward")
+    print("   ", dict(calls))
 
 # %%
 # Bytes that the graph keeps
 # --------------------------
 # ``Tanh`` keeps its output for its slope, and ``Linear`` keeps its input for the
 # gradient of its weights. Both are the same array. So one array per layer should be
-# kept, and without a graph none.
+# kept, and without a graph none. ``memory`` measures in megabytes what is held while
+# the result of ``f`` is, and the worst moment. ``retain_graph=False`` frees the graph
+# on the way back: it is gone afterwards, and the worst moment is lower too.
 
 
 def memory(f):
-    """Megabytes that are held after f, while its result is, and at the worst moment."""
-    clear()
+    model.cleargrads()
+    gc.collect()
     tracemalloc.start()
-    result = f()
+    result = f()  # as long as it is there, so is its graph
     held, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     del result
@@ -112,12 +109,11 @@ def train(retain_graph):
     return loss
 
 
-measured = {
-    "forward, no graph": memory(dz.no_grad()(forward)),
-    "forward": memory(forward),
-    "backward, retain_graph=True": memory(lambda: train(True)),
-    "backward, retain_graph=False": memory(lambda: train(False)),
-}
+with dz.no_grad():
+    measured = {"forward, no graph": memory(forward)}
+measured["forward"] = memory(forward)
+measured["backward, retain_graph=True"] = memory(lambda: train(True))
+measured["backward, retain_graph=False"] = memory(lambda: train(False))
 expected = depth * one / 1e6
 weights = sum(p.data.nbytes for p in model.params()) / 1e6
 print(f"foretold: {expected:.2f} MB for the graph, {weights:.2f} MB for the gradients")
@@ -129,9 +125,9 @@ for name, (held, peak) in measured.items():
 # -------------------
 # ``cProfile`` counts each call of a Python function and adds up the time inside it.
 # NumPy's own work counts for the function that called it. Here most of it should be
-# matrix products and tanh: then the Python around them is not worth a thought. With
-# small arrays it is the other way round. The numbers differ from run to run and from
-# machine to machine.
+# matrix products (in ``linalg.py``) and tanh (in ``hyperbolic.py``): then the Python
+# around them is not worth a thought. With small arrays it is the other way round. The
+# numbers differ from run to run and from machine to machine.
 
 profile = cProfile.Profile()
 profile.enable()
@@ -146,25 +142,25 @@ for (file, line, name), (_, calls, own, *_) in rows[:6]:
     place = f"{os.path.basename(file)}:{line} {name}"
     print(f"{own / total:5.0%} of the time, {calls:4} calls: {place}")
 
-# %%
-
 code = F.Tanh.forward.__code__
 assert stats[code.co_filename, code.co_firstlineno, "forward"][1] == 5 * depth
-assert counts["softmax_cross_entropy"].total() == 2 * depth + 2
-assert counts["softmax_cross_entropy_simple"].total() > 2 * depth + 4
+assert counts["softmax_cross_entropy"] == 2 * depth + 2
+assert counts["softmax_cross_entropy_simple"] > 2 * depth + 4
 held = {name: values[0] for name, values in measured.items()}
 assert held["forward, no graph"] < 0.1
 assert abs(held["forward"] - expected) < 0.2
 assert abs(held["backward, retain_graph=True"] - expected - weights) < 0.4
 assert abs(held["backward, retain_graph=False"] - weights) < 0.2
+peaks = [peak for _, peak in measured.values()]
+assert peaks[3] < peaks[2]
 
 # %%
 # Exercises
 # ---------
-# 1. Put every two layers into ``F.checkpoint``, which keeps the input of a part and
-#    computes the inside again in backward. Foretell how much the graph keeps, and
-#    measure it.
+# 1. ``F.checkpoint(f, y)`` is ``f(y)``, but the graph keeps its input alone, and
+#    backward computes the inside again. Put every two layers with their tanh into one.
+#    Foretell how much the graph keeps, and measure it.
 # 2. Count the Functions that ``dz.grad`` runs with ``create_graph=True`` and without.
 #    What differs, if not their number?
-# 3. A loop that measures a loss keeps ``total = total + loss``. How many bytes does
-#    each round add, and what is the cure?
+# 3. A loop that measures a loss in each round does ``total = total + loss``. How many
+#    bytes does each round add, and what is the cure?

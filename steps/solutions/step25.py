@@ -42,29 +42,31 @@ def count(dot):
 
 
 # %%
-# 1. How many boxes and arrows has ``x * x * x * x``, and can fewer boxes do? Python
-# multiplies from the left, three times: 3 boxes, each with two arrows in and one out,
-# 9 arrows. With ``a = x * x`` and ``a * a`` there are 2 boxes and 6 arrows.
+# 1. How many boxes and arrows have ``a * a``, with ``a = x * w``, and
+# ``(x * w) * (x * w)``? Each box has two arrows in and one out. The first has 2 boxes
+# and 6 arrows, two of them from the one node of ``a`` to the outer product. The second
+# has 3 boxes and 9 arrows: what was computed twice has two boxes, with arrows from the
+# same inputs.
 x = dz.Variable(np.array(2.0), name="x")
-long = x * x * x * x
-a = x * x
-short = a * a
-print("from the left:", count(to_dot(long)), " squared twice:", count(to_dot(short)))
-assert count(to_dot(long)) == (3, 9) and count(to_dot(short)) == (2, 6)
-assert long.data == short.data == 16.0
+w = dz.Variable(np.array(0.5), name="w")
+a = x * w
+once = a * a
+twice = (x * w) * (x * w)
+print("a * a:", count(to_dot(once)), " (x * w) * (x * w):", count(to_dot(twice)))
+assert count(to_dot(once)) == (2, 6) and count(to_dot(twice)) == (3, 9)
+assert once.data == twice.data == 1.0
 
 # %%
 # 2. Show the generation in the label of each box. Only the label changes:
 # ``f"{type(f).__name__} {f.generation}"``.
-dot = to_dot(long, label=lambda f: f"{type(f).__name__} {f.generation}")
+dot = to_dot(twice, label=lambda f: f"{type(f).__name__} {f.generation}")
 print(dot)
-assert all(f'label="Mul {n}"' in dot for n in (0, 1, 2))
+assert dot.count('label="Mul 0"') == 2 and dot.count('label="Mul 1"') == 1
 
 # %%
 # 3. Draw :math:`(x + 2w - 7)^2 + (2x + w - 5)^2`. How many Functions, how many ``Pow``?
 # In each bracket a product, a sum and a difference, then a power: 4 and 4, and the sum
 # of both: 9 Functions, two of them ``Pow``.
-w = dz.Variable(np.array(0.5), name="w")
 z = (x + 2 * w - 7) ** 2 + (2 * x + w - 5) ** 2
 drawing = dz.visualize.draw_graph(z)
 print(drawing)

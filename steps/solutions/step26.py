@@ -42,18 +42,31 @@ assert notes == [("y", 5, 1.0), ("b", 3, 4.0), ("a", 1, 48.0)]
 assert x.grad.data == 192.0
 
 # %%
-# 2. Does it matter which of two Functions of the same generation runs first? No:
-# neither lies on a path from the other, for then their generations would differ. Each
-# has all its gradients when its turn comes. Only the order in which sums are added up
-# differs. The package takes the one that was put in first.
-notes.clear()
-x = dz.Variable(np.array(1.0))
-left, right = Note("left")(x), Note("right")(x)
-(left + right).backward()
-print(notes, "x.grad:", x.grad)
-assert [label for label, _, _ in notes] == ["left", "right"]
-assert {generation for _, generation, _ in notes} == {0}
-assert x.grad.data == 2.0
+# 2. What does x get with ``Turn`` in the place of the note a, and in that of c? The
+# queue hands the whole gradient of a, 25, to the Function in its place: it turns to
+# -25, and x gets -25 * 4 = -100. In the place of c only the long path is turned: a gets
+# 1 - 24 = -23, and x gets -23 * 4 = -92.
+
+
+class Turn(dz.Function):
+    def forward(self, x):
+        return x.copy()
+
+    def backward(self, gy):
+        return -gy
+
+
+x = dz.Variable(np.array(2.0))
+a = Turn()(x**2)
+(a**3 * 0.5 + a).backward()
+at_a = float(x.grad)
+
+x = dz.Variable(np.array(2.0))
+a = x**2
+(Turn()(a**3 * 0.5) + a).backward()
+at_c = float(x.grad)
+print("turned at a:", at_a, " turned at c:", at_c)
+assert (at_a, at_c) == (-100.0, -92.0)
 
 # %%
 # 3. How often does ``Pow`` run with the plain stack, and what does ``x`` get? Three

@@ -15,29 +15,36 @@ class Variable:
         self.data = data
         self.grad = None
         self.creator = None
+        self.generation = 0
+
+    def accumulate(self, gx):
+        self.grad = gx if self.grad is None else self.grad + gx
 
     def backward(self):
-        gradients = {self.creator: np.ones_like(self.data)}
-        queue = [(-self.creator.generation, id(self.creator), self.creator)]
+        self.grad = np.ones_like(self.data)
+        queue, met = [], set()
+
+        def meet(f):
+            if f is not None and f not in met:
+                met.add(f)
+                heapq.heappush(queue, (-f.generation, len(met), f))
+
+        meet(self.creator)
         while queue:
-            f = heapq.heappop(queue)[2]
-            for x, gx in zip(f.inputs, f.backward(gradients.pop(f)), strict=True):
-                place = x.creator or x
-                if place not in gradients and x.creator:
-                    heapq.heappush(queue, (-place.generation, id(place), place))
-                gradients[place] = gradients.get(place, 0) + gx
-        for x, gx in gradients.items():
-            x.grad = gx if x.grad is None else x.grad + gx
+            _, _, f = heapq.heappop(queue)
+            gxs = f.backward(f.output.grad)
+            f.output.grad = None
+            for x, gx in zip(f.inputs, gxs, strict=True):
+                x.accumulate(gx)
+                meet(x.creator)
 
 
 class Function:
     def __call__(self, *inputs):
         y = Variable(self.forward(*[x.data for x in inputs]))
-        y.creator = self
-        self.inputs = inputs
-        self.generation = max(
-            x.creator.generation + 1 if x.creator else 0 for x in inputs
-        )
+        self.inputs, self.output = inputs, y
+        self.generation = max([x.generation for x in inputs])
+        y.creator, y.generation = self, self.generation + 1
         return y
 
 
@@ -81,52 +88,60 @@ assert gx0.data == 6.0 and x0.grad is None and x1.grad == 1.0
 # %%
 # 2. What is ``gy.grad`` after ``gx.backward()``, and what does it mean? The gradient
 # that was computed is :math:`3x^2 \cdot g` for a start with :math:`g`, so its
-# derivative by :math:`g` is :math:`3x^2 = 12`, the first derivative once more.
-x = Variable(np.array(2.0))
+# derivative by :math:`g` is :math:`3x^2 = 27`, the first derivative once more.
+x = Variable(np.array(3.0))
 a = mul(x, x)
 gy = Variable(np.array(1.0))
 ga, gx = mul(gy, x), mul(gy, a)
 gx = add(gx, add(mul(ga, x), mul(ga, x)))
 gx.backward()
 print("\ngx:", gx.data, " x.grad:", x.grad, " gy.grad:", gy.grad)
-assert gy.grad == gx.data == 12.0
+assert gy.grad == gx.data == 27.0
 
 # %%
-# 3. Which lines of ``Variable.backward`` compute with gradients? Three: the ones that
-# it starts with have to be a Variable, and the two sums (in ``gradients``, and in
-# ``x.grad``) have to be made by ``add``. With ``mul`` in ``Mul.backward`` the second
-# derivative then comes out right.
+# 3. Which two lines of ``Variable`` compute with gradients? The one with the ones that
+# a pass starts with: they have to be in a Variable. And the sum in ``accumulate``,
+# which ``add`` has to make. With ``mul`` in ``Mul.backward``, ``backward`` finds 27 and
+# then 18. In between, the first derivative is taken off ``x``, or the second would be
+# added to it.
 
 
-def recording_loop(self):
-    gradients = {self.creator: Variable(np.ones_like(self.data))}
-    queue = [(-self.creator.generation, id(self.creator), self.creator)]
+def recording_accumulate(self, gx):
+    self.grad = gx if self.grad is None else add(self.grad, gx)
+
+
+def recording_backward(self):
+    self.grad = Variable(np.ones_like(self.data))
+    queue, met = [], set()
+
+    def meet(f):
+        if f is not None and f not in met:
+            met.add(f)
+            heapq.heappush(queue, (-f.generation, len(met), f))
+
+    meet(self.creator)
     while queue:
-        f = heapq.heappop(queue)[2]
-        for x, gx in zip(f.inputs, f.backward(gradients.pop(f)), strict=True):
-            place = x.creator or x
-            if place in gradients:
-                gradients[place] = add(gradients[place], gx)
-                continue
-            gradients[place] = gx
-            if x.creator:
-                heapq.heappush(queue, (-place.generation, id(place), place))
-    for x, gx in gradients.items():
-        x.grad = gx if x.grad is None else add(x.grad, gx)
+        _, _, f = heapq.heappop(queue)
+        gxs = f.backward(f.output.grad)
+        f.output.grad = None
+        for x, gx in zip(f.inputs, gxs, strict=True):
+            x.accumulate(gx)
+            meet(x.creator)
 
 
-def recorded_products(self, gy):
+def recording_products(self, gy):
     x0, x1 = self.inputs
     return mul(gy, x1), mul(gy, x0)
 
 
-Mul.backward = recorded_products
-Variable.backward = recording_loop
+Variable.accumulate = recording_accumulate
+Variable.backward = recording_backward
+Mul.backward = recording_products
 
-x = Variable(np.array(2.0))
+x = Variable(np.array(3.0))
 y = mul(mul(x, x), x)
 y.backward()
 gx, x.grad = x.grad, None
 gx.backward()
 print("\nfirst and second derivative:", gx.data, x.grad.data)
-assert gx.data == 12.0 and x.grad.data == 12.0
+assert gx.data == 27.0 and x.grad.data == 18.0

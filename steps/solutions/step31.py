@@ -15,23 +15,28 @@ class Variable:
         self.data = data
         self.grad = None
         self.creator = None
+        self.generation = 0
+
+    def accumulate(self, gx):
+        self.grad = gx if self.grad is None else self.grad + gx
 
     def backward(self):
-        gradients = {self.creator: Variable(np.ones_like(self.data))}
-        queue = [(-self.creator.generation, id(self.creator), self.creator)]
+        self.grad = Variable(np.ones_like(self.data))
+        queue, met = [], set()
+
+        def meet(f):
+            if f is not None and f not in met:
+                met.add(f)
+                heapq.heappush(queue, (-f.generation, len(met), f))
+
+        meet(self.creator)
         while queue:
-            f = heapq.heappop(queue)[2]
-            gxs = f.backward(gradients.pop(f))
+            _, _, f = heapq.heappop(queue)
+            gxs = f.backward(f.output.grad)
+            f.output.grad = None
             for x, gx in zip(f.inputs, gxs, strict=True):
-                place = x.creator or x
-                if place in gradients:
-                    gradients[place] = gradients[place] + gx
-                    continue
-                gradients[place] = gx
-                if x.creator:
-                    heapq.heappush(queue, (-place.generation, id(place), place))
-        for x, gx in gradients.items():
-            x.grad = gx if x.grad is None else x.grad + gx
+                x.accumulate(gx)
+                meet(x.creator)
 
     def __add__(self, other):
         return Add()(self, other)
@@ -46,11 +51,9 @@ class Variable:
 class Function:
     def __call__(self, *inputs):
         y = Variable(self.forward(*[x.data for x in inputs]))
-        y.creator = self
-        self.inputs = inputs
-        self.generation = max(
-            x.creator.generation + 1 if x.creator else 0 for x in inputs
-        )
+        self.inputs, self.output = inputs, y
+        self.generation = max([x.generation for x in inputs])
+        y.creator, y.generation = self, self.generation + 1
         return y
 
 

@@ -50,16 +50,20 @@ assert np.allclose(coefficients[:4], [0, 1, 1, 1 / 3])
 assert abs(polynomial - exact) < 1e-5
 
 # %%
-# 3. What happens with :math:`x^3` up to order 5? It depends on how it is written. As a
+# 3. Which way of writing :math:`x^3` raises an error, at which order, and why? As a
 # power, the derivatives after the third are zeros. As a product, the third derivative
-# is the constant 6, to which no path leads from ``x``, and ``dz.grad`` says so.
+# is made of constants, to which no path leads from ``x``. Order 4 would be a derivative
+# of that, and ``dz.grad`` says that there is no such path.
 power = derivatives(lambda x: x**3, np.array(2.0), 5)
 print("\nas a power:", [float(y) for y in power])
+third = derivatives(lambda x: x * x * x, np.array(2.0), 3)
+print("as a product, up to order 3:", [float(y) for y in third])
 try:
-    derivatives(lambda x: x * x * x, np.array(2.0), 5)
+    derivatives(lambda x: x * x * x, np.array(2.0), 4)
     message = ""
 except RuntimeError as error:
     message = str(error)
-print("as a product:", message[:75], "...")
+print("order 4:", message.split(": it was")[0], "...")
+assert [float(y) for y in third] == [8, 12, 12, 6]
 assert [float(y) for y in power] == [8, 12, 12, 6, 0, 0]
 assert "do not depend" in message

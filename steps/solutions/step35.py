@@ -17,9 +17,9 @@ def count_functions(y):
 
 
 # %%
-# 1. Does the graph of the derivatives of :math:`x e^x` grow as that of tanh or as that
-# of the sine? As neither: each order adds three Functions. The product rule finds a new
-# term, :math:`e^x`, but that one stays as it is.
+# 1. How does the graph of the derivatives of :math:`x e^x` grow? In a third way: each
+# order adds three Functions. The product rule finds a new term, :math:`e^x`, but that
+# one stays as it is.
 x = dz.Variable(np.array(0.5))
 y = x * F.exp(x)
 sizes, values = [count_functions(y)], []
@@ -58,11 +58,11 @@ assert count_functions(y) < 25
 assert np.isclose(float(ninth), float(nth_derivative_of_tanh(x, 9)))
 
 # %%
-# 3. Where does each of the five boxes of order 2 stand in :math:`-2y(1 - y^2)`?
-# ``Tanh`` computes :math:`y`. The three products make :math:`-2y`, times the gradient
-# that the first pass started with (1), times the one that the second started with (1).
-# ``TanhGrad`` multiplies that by :math:`1 - y^2`, the derivative of ``Tanh``. The
-# ``TanhGrad`` of the first pass is not there: its value is not needed any more.
+# 3. Where does each of the five Functions of order 2 stand in :math:`-2y(1 - y^2)`?
+# ``Tanh`` computes :math:`y`. The three products make ``-2 * y * gy * ggy``, with two
+# factors of 1. That is the gradient that reaches :math:`y`, and ``TanhGrad`` multiplies
+# it by :math:`1 - y^2`, to go on from :math:`y` to :math:`x`. The ``TanhGrad`` of the
+# first pass is not there: its inputs are needed, ``y`` and ``gy``, but not its result.
 x = dz.Variable(np.array(0.5))
 y = F.tanh(x)
 second = dz.grad(dz.grad(y, x, create_graph=True), x, create_graph=True)

@@ -54,10 +54,15 @@ assert np.allclose(x.grad.data, diagonal)
 # %%
 # Exercise 3
 # ----------
-# For ``y = x * w`` with arrays of one shape, the gradient of ``x`` is ``w`` and the
-# gradient of ``w`` is ``x``: element by element it is the product of two numbers.
+# The gradients for ``y = x * w`` with arrays of one shape. Element by element it is the
+# product of two numbers: for a seed of ones the gradient of ``x`` is ``w`` and the
+# gradient of ``w`` is ``x``. For the seed ``s`` they are ``s * w`` and ``s * x``.
 x = dz.Variable(np.array([1.0, 2.0, 3.0]))
 w = dz.Variable(np.array([10.0, 20.0, 30.0]))
-(x * w).backward()
-print("gradient of x:", x.grad.data, " of w:", w.grad.data)
-assert np.array_equal(x.grad.data, w.data) and np.array_equal(w.grad.data, x.data)
+for s in np.ones(3), np.array([1.0, 0.0, -1.0]):
+    x.cleargrad()
+    w.cleargrad()
+    (x * w).backward(grad=s)
+    print("seed:", s, " gradient of x:", x.grad.data, " of w:", w.grad.data)
+    assert np.array_equal(x.grad.data, s * w.data)
+    assert np.array_equal(w.grad.data, s * x.data)

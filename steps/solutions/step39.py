@@ -46,15 +46,15 @@ assert np.array_equal(x.grad.data, [12, 12, 12])
 # %%
 # Exercise 2
 # ----------
-# The loss is the sum over a batch, and the batch is made ten times as large. Then the
-# gradient of the weights is about ten times as large, and the step size has to be a
-# tenth of what it was. Here the same examples are there ten times.
+# The loss is a sum over the examples, and there are ten times as many. Then the
+# gradient is about ten times as large, and the learning rate has to be a tenth of what
+# it was. Here ``w * x`` should be 1, and the same two examples are there ten times.
 w = dz.Variable(np.array(0.5))
 gradients = []
-for examples in np.array([1.0, 2.0]), np.array([1.0, 2.0] * 10):
+for x in np.array([1.0, 2.0]), np.array([1.0, 2.0] * 10):
     w.cleargrad()
-    F.sum((w * examples - 1) ** 2).backward()
-    gradients.append(w.grad.item())
+    F.sum((w * x - 1) ** 2).backward()
+    gradients.append(float(w.grad))
 print("gradients:", gradients)
 assert np.isclose(gradients[1], 10 * gradients[0])
 
@@ -76,5 +76,5 @@ y = variance(x)
 y.backward()
 expected = 2 * (x.data - x.data.mean()) / 5
 print("variance:", y.data, " gradient:", x.grad.data)
-assert np.isclose(y.item(), x.data.var())
+assert np.isclose(float(y), x.data.var())
 assert np.allclose(x.grad.data, expected)

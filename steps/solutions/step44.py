@@ -78,9 +78,9 @@ assert np.allclose(moved, [0.6, 0.3])
 # %%
 # Exercise 3
 # ----------
-# Without ``scale``, each output of ``Linear(100, 50)`` is a sum of 100 numbers of size
-# 1, so its size is about the root of 100. Nearly everywhere the sigmoid of such numbers
-# is 0 or 1 and flat: hardly any gradient comes back.
+# Without the division, each output of ``Linear(100, 50)`` is a sum of 100 numbers of
+# size 1, so its size is about the root of 100. In most places the sigmoid of such
+# numbers is nearly 0 or 1 and flat: hardly any gradient comes back.
 np.random.seed(0)
 x = np.random.normal(size=(1000, 100))
 a = dz.Variable(x @ np.random.normal(size=(100, 50)))

@@ -69,9 +69,9 @@ assert distance["SGD"][1] > 1e10 and distance["momentum"][1] > 1e10
 # %%
 # Exercise 3
 # ----------
-# With ``beta2 = 0.9``, ``v`` is ``0.1 g**2`` after one gradient and ``m`` is ``0.1 g``.
-# Their quotient is ``0.1 / sqrt(0.1)``, which is 0.316: a step too small by a factor of
-# three. It depends on the two betas in which direction the missing correction errs.
+# With 0.9 and 0.1 for the squares, ``v`` is ``0.1 g**2`` after one gradient. ``m`` is
+# ``0.1 g``. The step is ``0.1 / sqrt(0.1)``, which is 0.316: too small by a factor of
+# three. It depends on the two factors in which direction the missing correction errs.
 first = steps(dz.optimizers.Adam(lr=1.0, beta2=0.9, bias_correction=False), 1)[0]
 print("first step:", round(first, 4))
 assert np.isclose(first, np.sqrt(0.1), rtol=1e-6)

@@ -6,8 +6,8 @@ Solutions to step 48: spirals
 # %%
 # Exercise 1
 # ----------
-# One layer of 2, 4 and 100 units. Each unit can bend the borders along one line. Two
-# are too few for three arms, four do better, and a hundred are as good as the two
+# One hidden layer of 2, 4 and 100 units. Each unit can bend the borders along one line.
+# Two are too few for three arms, four do better, and a hundred are as good as the two
 # layers of 32.
 import numpy as np
 
@@ -44,12 +44,11 @@ assert wrong[2] > 2 * wrong[4] and wrong[100] < 15
 # %%
 # Exercise 2
 # ----------
-# The straight model with four other inputs. For a point at distance ``r`` with the
-# angle ``4 r + 4 c``, x is ``r sin(angle)`` and y is ``r cos(angle)``. Turned back by
-# the angle ``4 r``, the point lies on a ray that depends on ``c`` alone: ``x cos(4 r) -
-# y sin(4 r) = r sin(4 c)`` and ``y cos(4 r) + x sin(4 r) = r cos(4 c)``. Both are sums
-# of the four inputs with fixed weights, and three rays from the centre can be separated
-# by straight borders.
+# The straight model with four other inputs. A point at distance ``r`` stands at the
+# angle ``4 r + 4 c``. Turned back by the angle ``4 r``, it lies on a ray that depends
+# on ``c`` alone: ``x cos(4 r) - y sin(4 r) = r sin(4 c)``, and ``y cos(4 r) + x sin(4
+# r) = r cos(4 c)``. Both are sums of the four inputs with fixed weights, and three rays
+# from the centre can be separated by straight borders.
 
 
 def turned_back(x):

@@ -79,8 +79,8 @@ assert asked_by(Careless()) == ["log1p"]
 assert cuda.get_array_module(np.ones(3)) is np
 
 # %%
-# 3. 10 microseconds per copy and 10 gigabytes per second: 1,000 copies of 4,000 bytes,
-# and one copy of all the bytes.
+# 3. 10 microseconds per copy and 10 gigabytes per second: how long do 1,000 copies of
+# 4,000 bytes take, and one copy of all the bytes?
 
 per_call, per_byte = 10e-6, 1 / 10e9
 many = 1000 * (per_call + 4000 * per_byte)

@@ -4,7 +4,8 @@ Solutions to step 54: saving and resuming
 """
 
 # %%
-# 1. Resume with the weights and the right random state, but a fresh Adam.
+# 1. What is the memory of Adam worth? Resume with the weights and the right random
+# state, but a fresh Adam.
 #
 # The first loss is the same: it is computed before the fresh Adam has done anything,
 # from the same weights and the same batch. From the second one on they differ.

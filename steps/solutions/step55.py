@@ -28,7 +28,7 @@ print(f"mean in training {training:.3f}, in testing {testing:.3f}")
 assert abs(training - testing) < 0.02 and abs(testing - 0.6) < 1e-9
 
 # %%
-# 2. The variance of one dropped unit of value 3 with r = 0.5.
+# 2. The variance of what dropout with r = 0.5 makes of a unit of value 3.
 #
 # It is 0 or 6, with probability 1/2 each. The mean is 3, and both are 3 away from it:
 # the variance is 9.

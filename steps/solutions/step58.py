@@ -38,9 +38,10 @@ print("rows", patch.any(axis=1).sum(), "columns", patch.any(axis=0).sum())
 assert patch.sum() == 25 and patch[2:7, 2:7].all()
 
 # %%
-# 3. Pooling passes the slope to the largest number of each patch only.
+# 3. Where do the slopes go in the backward of pooling?
 #
-# In this image that is the pixel at the bottom right of each 2x2 square.
+# To the largest number of each patch and nowhere else: the others could change a little
+# and the result would not. In this image it is the pixel at the bottom right.
 
 x = dz.Variable(np.arange(16.0).reshape(1, 1, 4, 4))
 y = F.pooling(x, 2, 2)

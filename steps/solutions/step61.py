@@ -4,7 +4,7 @@ Solutions to step 61: recurrence and truncated backpropagation
 """
 
 # %%
-# 1. ``Wh`` three times as large: are 30 steps still enough, and how long is the slope?
+# 1. ``Wh`` three times as large: are 30 steps still enough, and how large is the slope?
 #
 # No. Each step back now multiplies by about three times as much, and slopes grow on
 # their way: the far past counts most, and the slope of all 100 steps is enormous. Such
@@ -53,7 +53,7 @@ for factor in (1, 3):
 assert error > 0.5 and length > 1e4
 
 # %%
-# 2. How many cuts keep the longest path below 100 in 1,000 steps?
+# 2. How few cuts keep the longest path below 100 in 1,000 steps?
 #
 # One step behind a cut the longest path is product with ``Wx``, bias, sum, tanh: 4. The
 # input comes from nowhere at each further step, so the path through the state counts:

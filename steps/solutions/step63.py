@@ -20,26 +20,24 @@ text, test = dz.datasets.Shakespeare(), dz.datasets.Shakespeare(train=False)
 V = text.vocab_size
 
 
-def pairs(ids):
-    return ids[:-1], ids[1:]
+def pairs(part):
+    return part.data, part.label
 
 
-def triples(ids):
-    return ids[:-2] * V + ids[1:-1], ids[2:]
+def triples(part):
+    return part.data[:-1] * V + part.data[1:], part.label[1:]
 
 
-def table_loss(split, ids, rows):
-    before, after = split(text.indices)
+def table_loss(split, part, rows):
     counts = np.full((rows, V), 0.1)
-    np.add.at(counts, (before, after), 1)
+    np.add.at(counts, split(text), 1)
     table = counts / counts.sum(axis=1, keepdims=True)
-    before, after = split(ids)
-    return float(-np.log(table[before, after]).mean())
+    return float(-np.log(table[split(part)]).mean())
 
 
 losses = {}
 for name, split, rows in [("pairs", pairs, V), ("triples", triples, V * V)]:
-    losses[name] = [table_loss(split, part.indices, rows) for part in (text, test)]
+    losses[name] = [table_loss(split, part, rows) for part in (text, test)]
     print(f"{name:8} training {losses[name][0]:.3f}, test {losses[name][1]:.3f}")
 gaps = {name: test - train for name, (train, test) in losses.items()}
 assert losses["triples"][1] < losses["pairs"][1] - 0.2

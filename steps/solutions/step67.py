@@ -31,8 +31,7 @@ assert abs(float(m)) < 1e-3 and abs(float(log_var)) < 1e-3 and float(kl) < 1e-6
 #
 # They are drawn better, from codes far from N(0, 1) with little noise. Codes from
 # N(0, 1) fall between them, where the decoder has learned nothing: the new images are
-# further from every real digit. ``loss(x, beta)`` of the package is the first part +
-# beta KL.
+# further from every real digit.
 
 x, test_x = [
     (Digits(train).data > 0.5).astype(np.float32).reshape(-1, 64)

@@ -67,7 +67,7 @@ print(f"largest difference: {np.abs(winning - sums).max():.1e}")
 assert np.allclose(winning, sums, rtol=1e-3, atol=1e-4)
 
 # %%
-# 2. Along the sign of d(second - first) / dx: how many digits are read otherwise?
+# 2. Along the sign of d(second - winning) / dx: how many digits are read otherwise?
 #
 # Far more than with random signs: the small changes of all pixels add up.
 
