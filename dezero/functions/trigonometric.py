@@ -1,7 +1,7 @@
 """Sine, cosine, tangent, their inverses, and the polar form of a point."""
 
 from dezero import cuda
-from dezero.core import ArrayLike, Function, Variable
+from dezero.core import ArrayLike, Config, Function, Variable
 from dezero.functions.elementary import sqrt
 from dezero.functions.elementwise import Elementwise
 from dezero.functions.safe import SafeDiv, SafeMul
@@ -38,7 +38,10 @@ class Sin(Function):
         return cuda.get_array_module(x).sin(x)
 
     def backward(self, gy):
-        return gy * cos(self.inputs[0])
+        x = self.inputs[0]
+        if not Config.enable_backprop:  # plain arrays: 5 % of a tiny graph
+            return gy.data * cuda.get_array_module(x).cos(x.data)
+        return gy * cos(x)
 
 
 def sin(x: ArrayLike) -> Variable:
