@@ -39,8 +39,14 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_theme_options = {
     "navigation_with_keys": True,
-    "light_css_variables": {"color-brand-primary": "#0b6e75"},
-    "dark_css_variables": {"color-brand-primary": "#5cc8cf"},
+    "light_css_variables": {
+        "color-brand-primary": "#0b6e75",
+        "color-brand-content": "#0b6e75",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#5cc8cf",
+        "color-brand-content": "#5cc8cf",
+    },
 }
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"

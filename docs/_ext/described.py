@@ -48,13 +48,21 @@ class Described(SphinxDirective):
 
 
 def without_any(
-    app: Sphinx, what: str, name: str, obj: object, options: object, *parts: str | None
-) -> tuple[str | None, ...] | None:
+    app: Sphinx,
+    what: str,
+    name: str,
+    obj: object,
+    options: object,
+    arguments: str | None,
+    result: str | None,
+) -> tuple[str, str | None] | None:
     """Leave the hint Any out of a signature: the text says which arrays fit."""
-    if parts[0] is None:
+    if arguments is None:
         return None
-    hint = r": (?:typing\.)?Any(?: \| None)?(?: (=) )?"
-    return tuple(part and re.sub(hint, r"\1", part) for part in parts)
+    hint = r": (?:~?typing\.)?Any(?: \| None)?(?: (=) )?"
+    if result and re.fullmatch(r"(?:~?typing\.)?Any", result):
+        result = None
+    return re.sub(hint, r"\1", arguments), result
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -8,6 +8,7 @@ import re
 import shutil
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_gallery.scrapers import figure_rst
 
@@ -93,13 +94,20 @@ def files_scraper(block: Any, block_vars: dict, gallery_conf: dict, **options) -
 
 def tidy(app: Sphinx, docname: str, source: list[str]) -> None:
     """Mend what Sphinx-Gallery wrote, before Sphinx reads it."""
-    if docname.startswith("steps/part"):
-        # Formulas after two colons are not Python; code says itself that it is.
-        source[0] = ".. highlight:: none\n\n" + source[0]
     if re.fullmatch(r"steps/(part\d/)?index", docname):
         source[0] = re.sub(r'(?<=tooltip=")[^"]*', plain, source[0])
     if docname == "steps/index":
         source[0] = contents_first(source[0])
+
+
+def formulas_as_text(app: Sphinx, doctree: nodes.document) -> None:
+    """What follows two colons in a step is no Python; code says itself that it is.
+
+    The directive ``highlight`` comes too late: Sphinx-Gallery colours the blocks first.
+    """
+    if app.env.docname.startswith("steps/part"):
+        for block in doctree.findall(nodes.literal_block):
+            block.setdefault("language", "none")
 
 
 def plain(tooltip: re.Match) -> str:
@@ -122,4 +130,5 @@ def contents_first(page: str) -> str:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx about it."""
     app.connect("source-read", tidy)
+    app.connect("doctree-read", formulas_as_text)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
