@@ -8,32 +8,33 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib.util
 import json
 import os
 import resource
 import sys
 import time
 import traceback
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from _workloads import OURS, SIDES, WORKLOADS, SideInfo, Workload
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt, from malloc.h
 STEPS = 3  # that are compared
 
 
 def keep_memory() -> bool:
-    """Let glibc keep what is freed, instead of giving large arrays back; did it work?
+    """``dz.use_pooled_malloc()``, for sides that shall not import dezero: did it work?
 
     Otherwise each new large array is paged in anew, which can cost more than its use.
     """
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):
-        return False  # no glibc
-    size = 1 << 30
-    return bool(mallopt(_MMAP_THRESHOLD, size) and mallopt(_TRIM_THRESHOLD, size))
+    path = Path(__file__).parents[1] / "dezero" / "allocation.py"
+    spec = importlib.util.spec_from_file_location("allocation", path)
+    assert spec is not None and spec.loader is not None
+    allocation = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(allocation)
+    return allocation.use_pooled_malloc()
 
 
 class Side:

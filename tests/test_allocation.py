@@ -183,3 +183,43 @@ def test_fit_works_without_glibc(monkeypatch):
 def test_examples_call_it(name):
     source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
     assert "    dz.use_pooled_malloc()\n    dz.seed(0)\n" in source
+
+
+class Libc:
+    """Notes what it is asked for; its heap begins at an odd place."""
+
+    def __init__(self, start):
+        self.calls = []
+
+        def noting(name, answer):
+            def call(*arguments):
+                self.calls.append((name, *arguments))
+                return answer
+
+            return call
+
+        self.malloc = noting("malloc", start)
+        self.free = noting("free", None)
+        self.madvise = noting("madvise", -1)  # a kernel that refuses is no error
+
+
+def test_large_pages_are_asked_for_inside_the_block_and_aligned():
+    start = 5 * allocation.HUGE + 16
+    libc = Libc(start)
+    allocation._advise_huge_pages(ctypes, libc)
+    (_, size), (_, first, length, advice), (_, freed) = libc.calls
+    assert [call[0] for call in libc.calls] == ["malloc", "madvise", "free"]
+    assert first % allocation.HUGE == length % allocation.HUGE == 0
+    assert start <= first and first + length <= start + size
+    assert length >= size - 2 * allocation.HUGE
+    assert freed == start and advice == allocation.MADV_HUGEPAGE
+
+
+def test_large_pages_without_memory_or_madvise():
+    libc = Libc(None)  # malloc has none to give
+    allocation._advise_huge_pages(ctypes, libc)
+    assert [call[0] for call in libc.calls] == ["malloc"]
+    libc = Libc(1)
+    del libc.madvise
+    allocation._advise_huge_pages(ctypes, libc)
+    assert libc.calls == []

@@ -9,7 +9,7 @@ from by_hand.parts import ByHand, linear_backward, softmax_cross_entropy
 
 
 def _through_relu(g: np.ndarray, y: np.ndarray) -> np.ndarray:
-    g *= (y > 0).astype(np.float32)
+    g *= y > 0  # on large arrays faster than a mask of floats
     return g
 
 
@@ -66,7 +66,7 @@ class ConvBlock(_Block):
         y += b[:, None, None]
         np.maximum(y, 0, out=y)
         loss = float(np.vdot(y, g))
-        g = np.multiply(g, (y > 0).astype(np.float32), out=y)
+        g = np.multiply(g, y > 0, out=y)
         g.sum(axis=(0, 2, 3), out=gb)
         self.gx = conv.backward(g, gW)
         return loss
@@ -93,7 +93,7 @@ class ResnetBlock(_Block):
         np.maximum(y, 0, out=y)
         loss = float(np.vdot(y, g))
 
-        g = np.multiply(g, (y > 0).astype(np.float32), out=y)
+        g = np.multiply(g, y > 0, out=y)
         h = _norm_backward(g.copy(), saved2, gamma2, G[4], G[5])
         h = _through_relu(conv2.backward(h, G[3]), a)
         h = _norm_backward(h, saved1, gamma1, G[1], G[2])

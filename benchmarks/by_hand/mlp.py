@@ -100,12 +100,20 @@ class NormMlp(ByHand):
         y += beta
         mask, p = y > 0, self.inputs["dropout"]
         if p:
-            mask &= self.rng.random(y.shape, dtype=np.float32) >= p
+            mask &= self._kept(y.shape, p)
         mask = mask.astype(np.float32)
         if p:
             mask *= 1 / (1 - p)
         y *= mask
         return y, (x, h, inverse, mask)
+
+    def _kept(self, shape, p):
+        """Where dropout keeps an element; for a half, a random bit is enough."""
+        if p != 0.5:
+            return self.rng.random(shape, dtype=np.float32) >= p
+        size = shape[0] * shape[1]
+        bits = np.frombuffer(self.rng.bytes(-(-size // 8)), np.uint8)
+        return np.unpackbits(bits, count=size).view(bool).reshape(shape)
 
     def _backward(self, g, saved, gamma, gW, gb, ggamma, gbeta):
         """Write the gradients of the parameters; return that of the linear product."""

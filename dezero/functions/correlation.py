@@ -9,7 +9,8 @@ so that they are all there is to a convolution, its derivatives of any order, an
 transposed convolution. Shapes: x (N, C, *sizes), W (O, C/G, *kernel), y (N, O, *places)
 with G groups, where group g of the channels of y sees group g of those of x alone.
 
-The place for another way to compute one of them, chosen by geometry, is here.
+They are computed with columns, the first two by :mod:`dezero.functions.winograd` where
+that is faster.
 """
 
 import math
@@ -19,6 +20,7 @@ import numpy as np
 
 from dezero import cuda
 from dezero.cuda import Array
+from dezero.functions import winograd
 from dezero.functions.windows import Window
 
 # Elements of the columns that are made at a time: few enough to stay in the cache and
@@ -40,6 +42,10 @@ def correlate(x: Array, W: Array, window: Window, groups: int = 1) -> Array:
     """
     xp = cuda.get_array_module(x)
     dtype, x, W = _computable(x, W)
+    if winograd.suits(x, (x.shape[1], len(W)), window, groups):
+        y = winograd.correlate(x, W, window)
+        if y is not None:
+            return y.astype(dtype, copy=False)
     N, O, G, P = len(x), len(W), groups, math.prod(window.places)
     y = xp.empty((N, G, O // G, P), x.dtype)
     rows = _rows(W, G)
@@ -63,6 +69,10 @@ def correlate_transposed(y: Array, W: Array, window: Window, groups: int = 1) ->
     """
     xp = cuda.get_array_module(y)
     dtype, y, W = _computable(y, W)
+    if winograd.suits(y, W.shape[:2], window, groups):
+        x = winograd.correlate_transposed(y, W, window)
+        if x is not None:
+            return x.astype(dtype, copy=False)
     N, O, G, P = len(y), len(W), groups, math.prod(window.places)
     C = W.shape[1] * G
     y = xp.ascontiguousarray(y).reshape(N, G, O // G, P)
@@ -103,15 +113,18 @@ def correlate_kernel(x: Array, y: Array, window: Window, groups: int = 1) -> Arr
     dtype, x, y = _computable(x, y)
     (N, C), O, G, P = x.shape[:2], y.shape[1], groups, math.prod(window.places)
     y = xp.ascontiguousarray(y).reshape(N, G, O // G, P)
-    W = xp.zeros((G, O // G, C // G * math.prod(window.kernel)), x.dtype)
+    # Columns times places, then turned: the other way round takes up to 1.7 times as
+    # long (16 channels to 32, 14x14).
+    W = xp.zeros((G, C // G * math.prod(window.kernel), O // G), x.dtype)
     for part, column in _columns(x, window):
-        column = column.reshape(len(column), G, W.shape[2], P)
+        column = column.reshape(len(column), G, W.shape[1], P)
         if P < O // G:
             # One product whose sum runs over the batch too: W is larger than the parts.
-            W += xp.matmul(_joined(y[part]), _joined(column).swapaxes(1, 2))
+            W += xp.matmul(_joined(column), _joined(y[part]).swapaxes(1, 2))
         else:
-            W += xp.matmul(y[part], column.swapaxes(2, 3)).sum(axis=0)
-    return W.reshape(O, C // G, *window.kernel).astype(dtype, copy=False)
+            W += xp.matmul(column, y[part].swapaxes(2, 3)).sum(axis=0)
+    W = xp.ascontiguousarray(W.swapaxes(1, 2)).reshape(O, C // G, *window.kernel)
+    return W.astype(dtype, copy=False)
 
 
 # =============================================================================

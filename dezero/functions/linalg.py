@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from dezero import cuda
-from dezero.core import ArrayLike, Function, Variable, as_variable
+from dezero.core import ArrayLike, Config, Function, Variable, as_variable
 from dezero.cuda import Array
 from dezero.functions.arithmetic import mul
 from dezero.functions.axes import swapaxes, transpose
-from dezero.functions.broadcasting import broadcasts, sum_to
+from dezero.functions.broadcasting import broadcasts, sum_to, sum_to_array
 from dezero.functions.dtypes import as_variables
 from dezero.functions.shape import as_axes, reshape
 
@@ -42,6 +42,8 @@ class MatMul(Function):
     def backward(self, gy):
         x, W = self.inputs
         need_x, need_W = self.needs_grad
+        if not Config.enable_backprop and x.ndim > 1 and W.ndim > 1:
+            return _array_gradients(gy.data, x.data, W.data, need_x, need_W)
         # As in NumPy, a vector x is a matrix of one row and a vector W one of one
         # column; the result lacks that axis.
         x2 = reshape(x, (1, x.size)) if x.ndim == 1 else x
@@ -121,6 +123,9 @@ class Linear(Function):
     def backward(self, gy):
         x, W, b = self.inputs
         need_x, need_W, need_b = self.needs_grad
+        if not Config.enable_backprop:
+            gx, gW = _array_gradients(gy.data, x.data, W.data, need_x, need_W)
+            return gx, gW, sum_to_array(gy.data, b.shape) if need_b else None
         gx = gW = gb = None
         if need_x:
             gx = MatMul()(gy, transpose(W))  # (..., O) (O, D) -> (..., D)
@@ -186,6 +191,25 @@ def _product(x: Array, W: Array) -> Array:
         y = xp.matmul(x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), W)
         return y.reshape(*x.shape[:-1], W.shape[1])
     return xp.matmul(x, W)
+
+
+def _array_gradients(
+    gy: Array, x: Array, W: Array, need_x: bool, need_W: bool
+) -> tuple[Array | None, Array | None]:
+    """The gradients of ``x @ W``, neither of them a vector, as plain arrays.
+
+    Where nothing is recorded: without a Function for each product and each transposed
+    array, whose calls take 7 % of a step of a small MLP.
+    """
+    gx = gW = None
+    if need_x:
+        gx = _product(gy, W.swapaxes(-1, -2))
+    if need_W and W.ndim == 2:
+        x2 = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+        gW = _product(x2.T, gy.reshape(len(x2), W.shape[1]))
+    elif need_W:
+        gW = _product(x.swapaxes(-1, -2), gy)
+    return gx, gW
 
 
 def _rows(x: Variable) -> Variable:

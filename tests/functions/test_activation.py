@@ -194,6 +194,21 @@ def test_an_infinite_slope_does_no_harm_where_relu_is_flat(slope, second_slopes,
     assert second_slopes(lambda x: F.sqrt(f(x)), [-1, 0, 4]) == [0, 0, -1 / 32]
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_relu_in_a_pass_that_is_not_recorded_gives_the_same(dtype):
+    x, gy = np.meshgrid([-1, 0, 1, np.nan, np.inf], [-2, 0, np.inf, -np.inf, np.nan])
+    x, gy = Variable(x.astype(dtype)), gy.astype(dtype)
+    y = F.relu(x)
+    y.backward(create_graph=True, grad=gy)
+    expected = x.grad.data
+    x.cleargrad()
+    y.backward(grad=gy)
+    assert x.grad.dtype == dtype
+    np.testing.assert_array_equal(x.grad.data, expected)
+    right = [[0, 0, g, 0, g] for g in gy[:4, 0].tolist()]  # NaN stays what it is
+    np.testing.assert_array_equal(expected, [*right, [np.nan] * 5])
+
+
 def test_sigmoid_in_half_precision_has_its_smallest_values():
     y = F.sigmoid(np.array([-16, -12, -11, 12], np.float16))
     assert y.dtype == np.float16

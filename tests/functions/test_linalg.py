@@ -157,6 +157,40 @@ def test_linear_equals_its_composition_to_second_order():
         np.testing.assert_allclose(fused.data, simple.data, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((4, 3), (3, 2)),
+        ((5, 4, 3), (3, 2)),
+        ((0, 3), (3, 2)),
+        ((3,), (3, 2)),
+        ((4, 3), (3,)),
+        ((4, 3), (5, 3, 2)),
+        ((6, 1, 4, 3), (5, 3, 2)),
+    ],
+)
+@pytest.mark.parametrize("dtypes", ["ff", "fd", "df", "ee"])
+def test_a_pass_that_is_not_recorded_gives_the_same(shapes, dtypes):
+    rng = np.random.default_rng(0)
+    arrays = [
+        rng.normal(size=shape).astype(dtype)
+        for shape, dtype in zip(shapes, dtypes, strict=True)
+    ]
+    b = rng.normal(size=shapes[1][-1:]).astype(dtypes[1])
+    calls = [(F.matmul, arrays)]
+    if len(shapes[1]) == 2:
+        calls.append((F.linear, [*arrays, b]))
+    for function, operands in calls:
+        found, expected = ([Variable(a) for a in operands] for _ in range(2))
+        y = function(*found)
+        gy = rng.normal(size=y.shape).astype(y.dtype)
+        y.backward(grad=gy)
+        function(*expected).backward(create_graph=True, grad=gy)
+        for v, w in zip(found, expected, strict=True):
+            assert v.grad.dtype == w.grad.dtype == v.dtype
+            np.testing.assert_allclose(v.grad.data, w.grad.data, rtol=1e-5, atol=1e-5)
+
+
 def test_linear_computes_no_gradient_for_a_constant():
     x, W = np.ones((2, 3)), Variable(np.ones((3, 4)))
     y = F.linear(x, W, np.ones(4))

@@ -249,6 +249,40 @@ def test_an_infinite_gradient_goes_to_the_maximum_alone():
     np.testing.assert_array_equal(x.grad.data, [[[[0, 0], [0, np.inf]]]])
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize(
+    ("shape", "kernel_size", "stride"),
+    [
+        ((2, 3, 6, 8), 2, 2),
+        ((2, 3, 7, 9), 2, 2),  # a rest that no window meets
+        ((2, 3, 8, 9), (2, 1), (3, 2)),  # gaps between the windows
+        ((2, 3, 9), 3, 3),
+        ((2, 1, 4, 2, 6), (2, 2, 3), (2, 2, 3)),
+        ((2, 3, 4, 4), 1, 1),
+        ((0, 3, 4, 4), 2, 2),
+    ],
+)
+def test_windows_that_lie_apart_need_no_numbers_of_winners(
+    shape, kernel_size, stride, dtype, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, shape).astype(dtype)  # many are equal
+    x[rng.random(shape) < 0.1] = np.nan
+    x[rng.random(shape) < 0.1] = -np.inf
+    x = Variable(x)
+    y = F.pooling(x, kernel_size, stride)
+    gy = rng.normal(size=y.shape).astype(dtype)
+    gy[rng.random(y.shape) < 0.1] = np.inf
+    y.backward(create_graph=True, grad=gy)  # the plain way: numbers, then PoolingGrad
+    expected = x.grad.data
+    x.cleargrad()
+    module = importlib.import_module("dezero.functions.max_pooling")
+    monkeypatch.delattr(module, "_first_maxima")
+    y.backward(grad=gy)
+    assert x.grad.dtype == dtype
+    np.testing.assert_array_equal(x.grad.data, expected)
+
+
 def test_more_taps_than_a_byte_counts():
     x = (
         np.random.default_rng(0)

@@ -148,6 +148,32 @@ def test_a_later_pass_uses_the_same_mask():
     np.testing.assert_array_equal(x.grad.data, 2 * y.data)
 
 
+@pytest.mark.parametrize("ratio", [0.25, 0.5, 1.0])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_a_pass_that_is_not_recorded_gives_the_same(ratio, dtype):
+    np.random.seed(0)
+    x = Variable(np.linspace(-2, 2, 21).astype(dtype))
+    y = F.dropout(x, ratio)
+    gy = np.linspace(3, -3, 21).astype(dtype)
+    gy[[1, 2, 3, 4, 5]] = np.inf, -np.inf, np.nan, np.inf, np.nan
+    y.backward(create_graph=True, grad=gy)
+    expected = x.grad.data
+    x.cleargrad()
+    y.backward(grad=gy)
+    assert x.grad.dtype == dtype and np.isnan(x.grad.data[3])
+    np.testing.assert_array_equal(x.grad.data, expected)
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 1001])
+def test_a_half_is_drawn_for_each_element(size):
+    np.random.seed(0)
+    masks = np.array([F.dropout(np.ones(size), 0.5).data for _ in range(400)])
+    assert masks.shape == (400, size) and set(masks.ravel()) == {0, 2}
+    # Fair, and neighbours do not know of each other: within 5 standard deviations.
+    assert (abs(masks.mean(axis=0) - 1) < 5 / 20).all()
+    assert (abs(np.mean((masks[:, 1:] - 1) * (masks[:, :-1] - 1), axis=0)) < 0.25).all()
+
+
 @pytest.mark.parametrize("shape", [(), (0, 3), (4,)])
 @pytest.mark.parametrize("dtype", ["f2", "f4"])
 def test_shapes_and_dtypes(shape, dtype):
