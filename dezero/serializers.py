@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import os
 import re
+import reprlib
 import stat
 import uuid
 import zipfile
@@ -113,19 +114,23 @@ def save_npz(path: Path, arrays: Mapping[str, Any]) -> None:
 
     Raises:
         OSError: It cannot be written there: the folder is missing, for instance.
+        TypeError: A name is no text, or ``path`` no path.
         ValueError: An array holds Python objects, ``path`` names no file, or a name
-            has a character that no ``.npz`` can hold.
+            is too long or has a character that no ``.npz`` can hold.
     """
+    for name in arrays:
+        _check_text("save_npz", "a name", name)
     with (
         atomic_write(_with_suffix("save_npz", path)) as file,
         zipfile.ZipFile(file, "w") as archive,
     ):
         for name, x in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980, hence the same bytes
-            if entry.filename != f"{name}.npy":
+            length = len(entry.filename.encode())
+            if entry.filename != f"{name}.npy" or length > 0xFFFF:
                 raise ValueError(
                     "save_npz: expected a name that an .npz file can hold, "
-                    f"got {name!r}"
+                    f"got {reprlib.repr(name)}"
                 )
             with archive.open(entry, "w", force_zip64=True) as member:
                 array = np.asanyarray(cuda.as_numpy(x))
@@ -143,12 +148,13 @@ def load_npz(path: Path) -> dict[str, np.ndarray]:
 
     Raises:
         FileNotFoundError: There is no such file.
-        ValueError: The file is damaged, is no ``.npz``, or holds pickled objects.
+        TypeError: ``path`` is no path.
+        ValueError: The file is damaged, is no ``.npz``, or holds pickled objects; or
+            ``path`` names no file.
     """
-    given = os.fsdecode(path)
-    path = _with_suffix("load_npz", path)
+    given, path = path, _with_suffix("load_npz", path)
     if not os.path.exists(path):
-        path = given
+        path = os.fsdecode(given)
     with open(path, "rb") as file:
         try:
             return _read_arrays(file)
@@ -187,9 +193,11 @@ def save_safetensors(
     Raises:
         ImportError: The package safetensors is not installed.
         OSError: It cannot be written there: the folder is missing, for instance.
-        TypeError: ``metadata`` holds something else than text.
-        ValueError: An array has a dtype that the format has not, or a name is
-            ``__metadata__``; or ``path`` names no file.
+        TypeError: A name is no text, ``metadata`` holds something else than text, or
+            ``path`` is no path.
+        ValueError: An array has a dtype that the format has not; a name is
+            ``__metadata__``; text has a character that UTF-8 has not; or ``path`` names
+            no file.
     """
     path = _with_suffix("save_safetensors", path, ".safetensors")
     library = _safetensors("save_safetensors")
@@ -199,8 +207,11 @@ def save_safetensors(
             raise TypeError(
                 f"save_safetensors: expected metadata of text by name, got {item}"
             )
+        for text in item:
+            _check_text("save_safetensors", "metadata", text)
     converted = {}
     for name, x in arrays.items():
+        _check_text("save_safetensors", "a name", name)
         array = np.asarray(cuda.as_numpy(x))
         if name == "__metadata__" or array.dtype.name not in _DTYPES.values():
             raise ValueError(
@@ -229,8 +240,9 @@ def load_safetensors(path: Path) -> dict[str, np.ndarray]:
     Raises:
         FileNotFoundError: There is no such file.
         ImportError: The package safetensors is not installed.
+        TypeError: ``path`` is no path.
         ValueError: The file is damaged, is no ``.safetensors``, or holds numbers of a
-            type that NumPy has not.
+            type or a shape that NumPy has not; or ``path`` names no file.
     """
     path = _with_suffix("load_safetensors", path, ".safetensors")
     library = _safetensors("load_safetensors")
@@ -252,7 +264,13 @@ def load_safetensors(path: Path) -> dict[str, np.ndarray]:
                 f"got {kind} for {name!r} in {path!r}"
             )
         dtype = np.dtype(_DTYPES.get(kind, "uint16")).newbyteorder("<")
-        x = np.frombuffer(tensor["data"], dtype).reshape(tensor["shape"])
+        try:
+            x = np.frombuffer(tensor["data"], dtype).reshape(tensor["shape"])
+        except ValueError:  # too many axes, or an empty one beside a gigantic one
+            raise ValueError(
+                "load_safetensors: expected a shape that NumPy can hold, got "
+                f"{reprlib.repr(tuple(tensor['shape']))} for {name!r} in {path!r}"
+            ) from None
         x = x.astype(dtype.newbyteorder("="))  # a copy, which may be written to
         if kind == "BF16":  # the upper half of a float32
             x = (x.astype(np.uint32) << 16).view(np.float32)
@@ -269,7 +287,9 @@ def safetensors_metadata(path: Path) -> dict[str, str]:
     Raises:
         FileNotFoundError: There is no such file.
         ImportError: The package safetensors is not installed.
-        ValueError: The file is damaged or is no ``.safetensors``.
+        TypeError: ``path`` is no path.
+        ValueError: The file is damaged or is no ``.safetensors``, or ``path`` names no
+            file.
     """
     path = _with_suffix("safetensors_metadata", path, ".safetensors")
     library = _safetensors("safetensors_metadata")
@@ -294,8 +314,32 @@ def _safetensors(function: str) -> Any:
         ) from error
 
 
+def _check_text(function: str, what: str, text: Any) -> None:
+    """Can ``text`` stand in a file? Halves of surrogate pairs, for instance, cannot."""
+    if not isinstance(text, str):
+        raise TypeError(
+            f"{function}: expected text as {what}, got {type(text).__name__}"
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{function}: expected {what} of characters that UTF-8 has, got "
+            f"{reprlib.repr(text)}"
+        ) from None
+
+
 def _with_suffix(function: str, path: Path, suffix: str = ".npz") -> str:
-    path = os.fsdecode(path)
-    if not os.path.basename(path):
+    try:
+        path = os.fsdecode(path)
+    except TypeError:
+        raise TypeError(
+            f"{function}: expected the path of a file, got {type(path).__name__}"
+        ) from None
+    try:
+        possible = os.path.basename(path) and b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
         raise ValueError(f"{function}: expected the path of a file, got {path!r}")
     return path if path.endswith(suffix) else f"{path}{suffix}"

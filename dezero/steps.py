@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 import uuid
@@ -208,6 +209,8 @@ def _run_chosen(chosen: Sequence[Step], solutions: bool) -> int:
         )
         print(f"==== {what}: {step.title} ({path.name})")
         status = run(path)
+        if status and _reader_is_gone():
+            raise BrokenPipeError  # which is why the step failed too
         if status:
             print(f"steps: {path.name} failed, with status {status}", file=sys.stderr)
             failed.append(step)
@@ -220,6 +223,19 @@ def _run_chosen(chosen: Sequence[Step], solutions: bool) -> int:
     return 1 if failed else 0
 
 
+def _reader_is_gone() -> bool:
+    """Does the output go to a pipe that nobody reads from any more?"""
+    if not hasattr(select, "poll"):  # on Windows
+        return False
+    poll = select.poll()
+    try:
+        poll.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):  # closed, or no file at all
+        return False
+    gone = select.POLLERR | select.POLLHUP  # on Linux, on BSD
+    return any([event & gone for _, event in poll.poll(0)])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """List or run the steps.
 
@@ -228,8 +244,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit status: 0, or 1 if a step failed, 2 if there is no such step or no
-        steps at all, 130 if it was interrupted.
+        steps at all, 130 if it was interrupted, 141 if nobody reads the output any
+        more (as of ``... | head``).
     """
+    try:
+        status = _main(arguments)
+        sys.stdout.flush()  # here, where it may fail, and not at the exit of Python
+        return status
+    except BrokenPipeError:
+        # What is still to be flushed goes nowhere, instead of failing once more.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # what shells say of a program that SIGPIPE has ended
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m dezero.steps",
         description="The numbered steps from a box for a number to a small GPT.",

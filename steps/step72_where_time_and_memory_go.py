@@ -161,6 +161,6 @@ assert peaks[3] < peaks[2]
 #    backward computes the inside again. Put every two layers with their tanh into one.
 #    Foretell how much the graph keeps, and measure it.
 # 2. Count the Functions that ``dz.grad`` runs with ``create_graph=True`` and without.
-#    What differs, if not their number?
+#    What differs beside their number?
 # 3. A loop that measures a loss in each round does ``total = total + loss``. How many
 #    bytes does each round add, and what is the cure?

@@ -403,6 +403,86 @@ def test_what_safetensors_has_not(tmp_path, name, x):
     assert len(load_safetensors(tmp_path / "x")) == len(TENSORS)
 
 
+NO_TEXT = [3, None, b"a", ("a",)]
+
+
+@pytest.mark.parametrize("function", [save_npz, save_safetensors])
+@pytest.mark.parametrize("name", NO_TEXT)
+def test_names_that_are_no_text(tmp_path, function, name):
+    message = f"{function.__name__}: expected text as a name, got {type(name).__name__}"
+    with pytest.raises(TypeError, match=message):
+        function(tmp_path / "x", {"a": np.ones(1), name: np.ones(1)})
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("function", [save_npz, save_safetensors])
+def test_names_that_no_file_can_hold(tmp_path, function):
+    message = f"{function.__name__}: expected a name of characters that UTF-8 has"
+    with pytest.raises(ValueError, match=rf"^{message}, got 'a\\ud800'"):
+        function(tmp_path / "x", {"a\ud800": np.ones(1)})
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(("length", "fits"), [(65_531, True), (65_532, False)])
+def test_names_that_are_too_long_for_a_zip_file(tmp_path, length, fits):
+    arrays = {"a" * length: np.ones(1)}
+    if fits:
+        save_npz(tmp_path / "x", arrays)
+        assert load_npz(tmp_path / "x").keys() == arrays.keys()
+        return
+    message = "save_npz: expected a name that an .npz file can hold, got 'aaaaaaaaaaaa"
+    with pytest.raises(ValueError, match=message) as caught:
+        save_npz(tmp_path / "x", arrays)
+    assert len(str(caught.value)) < 100
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "x/../y", "é", "𝜋", "a" * 70_000, "a\0b"])
+def test_odd_names_of_safetensors(tmp_path, name):
+    save_safetensors(tmp_path / "x", {name: np.arange(3)})
+    (found,) = load_safetensors(tmp_path / "x").items()
+    assert found[0] == name and found[1].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("metadata", [{"a": "\ud800"}, {"\udfff": "a"}])
+def test_metadata_that_no_file_can_hold(tmp_path, metadata):
+    message = "save_safetensors: expected metadata of characters that UTF-8 has, got '"
+    with pytest.raises(ValueError, match=f"^{message}"):
+        save_safetensors(tmp_path / "x", TENSORS, metadata)
+
+
+WITH_A_PATH = {
+    "save_npz": lambda path: save_npz(path, {}),
+    "load_npz": load_npz,
+    "save_safetensors": lambda path: save_safetensors(path, {}),
+    "load_safetensors": load_safetensors,
+    "safetensors_metadata": safetensors_metadata,
+}
+
+
+@pytest.mark.parametrize("function", WITH_A_PATH)
+@pytest.mark.parametrize("path", ["", "folder/", "a\0b", "\ud800", 3, None])
+def test_paths_that_name_no_file(function, path):
+    is_text = isinstance(path, str)
+    got = repr(path) if is_text else type(path).__name__
+    message = f"{function}: expected the path of a file, got {got}"
+    with pytest.raises(ValueError if is_text else TypeError) as caught:
+        WITH_A_PATH[function](path)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("shape", [[0, 2**62], [0, 2**63], [1] * 70])
+def test_shapes_that_numpy_cannot_hold(tmp_path, shape):
+    data = b"" if 0 in shape else b"\0\0\0\0"
+    header = {"x": {"dtype": "F32", "shape": shape, "data_offsets": [0, len(data)]}}
+    write_safetensors(tmp_path / "x.safetensors", header, data)
+    message = (
+        r"load_safetensors: expected a shape that NumPy can hold, got \(.* for 'x'"
+    )
+    with pytest.raises(ValueError, match=message):
+        load_safetensors(tmp_path / "x")
+
+
 def test_damaged_safetensors(tmp_path):
     path = tmp_path / "x.safetensors"
     save_safetensors(path, TENSORS)

@@ -291,3 +291,56 @@ def test_as_a_module_from_any_folder(tmp_path):
     assert (listing.returncode, listing.stderr) == (0, "")
     assert listing.stdout.count("[x]") == 2
     assert (tmp_path / ".dezero" / "steps.json").exists()
+
+
+# ---- a reader that leaves --------------------------------------------------------
+
+
+def piped(tmp_path, *arguments):
+    """The command with its output in a pipe that nobody reads: status and errors."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "dezero.steps", *arguments],
+            env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
+            cwd=tmp_path,
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        os.close(writer)
+    return done.returncode, done.stderr
+
+
+def test_without_a_reader_the_listing_ends_quietly(tmp_path):
+    assert piped(tmp_path) == (141, "")
+
+
+def test_without_a_reader_no_step_runs(tmp_path):
+    assert piped(tmp_path, "1", "2") == (141, "")
+    assert not (tmp_path / ".dezero").exists()
+
+
+def test_a_reader_that_leaves_during_a_step_ends_the_run(folder, monkeypatch, capfd):
+    reader, writer = os.pipe()
+    ran = []
+
+    def run(path):
+        ran.append(path.name)
+        os.close(reader)
+        return 1  # its output went nowhere
+
+    monkeypatch.setattr(steps, "run", run)
+    with os.fdopen(writer, "w") as out, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", out)
+        assert steps.main(["1", "3"]) == 141
+    assert ran == ["step01_one.py"]
+    assert capfd.readouterr().err == ""  # the step is not said to have failed
+
+
+def test_an_output_without_a_file_has_no_reader_to_lose(monkeypatch):
+    assert not steps._reader_is_gone()
+    monkeypatch.delattr("select.poll", raising=False)
+    assert not steps._reader_is_gone()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import pickletools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -94,11 +95,35 @@ class DataUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError("a reference to something outside")
 
 
+_REMEMBERS = ("PUT", "BINPUT", "LONG_BINPUT")
+
+
+def check_places(stream: io.BytesIO) -> None:
+    """Refuse a pickle that would take more memory than its own bytes account for.
+
+    An unpickler makes room for the highest place to remember something at: up to 64 GB
+    for a number in five bytes. True places are counted from 0 or 1, one for each thing
+    that was made before, and so never come to more than the steps up to there. Reading
+    the steps also finds lengths that go beyond the end, for which room would be made.
+
+    Args:
+        stream: At the beginning of a pickle, where it will be again.
+
+    Raises:
+        ValueError: There is such a place or length, or the pickle is damaged.
+    """
+    start = stream.tell()
+    for i, (opcode, place, _) in enumerate(pickletools.genops(stream)):
+        if opcode.name in _REMEMBERS and isinstance(place, int) and place > i:
+            raise ValueError(f"a place {place} to remember something at")
+    stream.seek(start)
+
+
 def unpickle_data(data: bytes) -> Any:
     """What a pickle holds: numbers, text, containers and numeric arrays. No code runs.
 
     A pickle is a program that may call anything by name. Here it only finds stand-ins
-    of our own, which build arrays from bytes.
+    of our own, which build arrays from bytes. What it holds twice is one object.
 
     Args:
         data: The pickle, of Python 2 or 3; text of Python 2 becomes bytes.
@@ -106,8 +131,10 @@ def unpickle_data(data: bytes) -> Any:
     Raises:
         ValueError: It is damaged, or asks for anything else.
     """
+    stream = io.BytesIO(data)
     try:
-        return _plain(DataUnpickler(io.BytesIO(data), encoding="bytes").load())
+        check_places(stream)
+        return _plain(DataUnpickler(stream, encoding="bytes").load(), {})
     except MemoryError:
         raise
     except Exception as error:
@@ -118,14 +145,22 @@ def unpickle_data(data: bytes) -> Any:
         ) from error
 
 
-def _plain(x: Any) -> Any:
-    """``x`` with arrays in the place of what stood for them."""
+def _plain(x: Any, known: dict[int, Any]) -> Any:
+    """``x`` with arrays in the place of what stood for them.
+
+    ``known`` are containers already seen: lists of the same list twice, in lists of
+    that list twice and so on, would become too many if each counted anew.
+    """
     if isinstance(x, _Array):
         return x.value
     if isinstance(x, (_DType, _Callable)):
         raise ValueError("a function in the place of data")
-    if isinstance(x, dict):
-        return {_plain(key): _plain(value) for key, value in x.items()}
-    if isinstance(x, (list, tuple)):
-        return type(x)([_plain(value) for value in x])
-    return x
+    if not isinstance(x, (dict, list, tuple)):
+        return x
+    if id(x) not in known:  # all of them live until the end, so no id comes twice
+        if isinstance(x, dict):
+            items = [(_plain(k, known), _plain(v, known)) for k, v in x.items()]
+            known[id(x)] = dict(items)
+        else:
+            known[id(x)] = type(x)([_plain(value, known) for value in x])
+    return known[id(x)]

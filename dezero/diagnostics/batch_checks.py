@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import copy
-import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dezero import cuda
-from dezero.core import Variable, no_grad, test_mode, using_config
+from dezero.core import Variable, no_grad, test_mode
+from dezero.diagnostics.batch_copies import Copies
 from dezero.diagnostics.chains import explain_grad
 from dezero.diagnostics.known_losses import expected_at_start, floor, recomputed
-from dezero.diagnostics.measures import is_finite, named_parameters, norm
-from dezero.diagnostics.slopes import Slope, directional_slopes, falls, in_float64
+from dezero.diagnostics.measures import is_finite, norm
+from dezero.diagnostics.slopes import Slope, directional_slopes, falls
 from dezero.diagnostics.tables import number
 from dezero.diagnostics.updates import check_updates
 from dezero.layers import Layer
-from dezero.optimizers import LBFGS, Adam
 from dezero.optimizers.base import Optimizer
 
 # The loss of a classifier that knows nothing is log(C); a start this far off, as a
@@ -62,10 +60,8 @@ class Run:
         steps: int,
         optimizer: Optimizer | None,
     ) -> None:
-        self.model, self.optimizer = copy.deepcopy((model, optimizer))
-        self.loss, self.steps = loss, steps
-        self.inputs = tuple(batch[0]) if isinstance(batch[0], tuple) else (batch[0],)
-        self.targets = tuple(batch[1:])
+        self.copies = Copies(model, loss, batch, optimizer)
+        self.steps = steps
         self.rows: list[Check] = []
         self.losses: list[float] = []
         self.now = ""
@@ -73,10 +69,10 @@ class Run:
     def checks(self) -> Iterator[Check]:
         """All of them, in order."""
         self.now = "shapes of output and target"
-        y = self._make_parameters()
+        y = self.copies.make_parameters()
         yield Check(self.now, *self._shapes(y))
         self.now = "loss is a finite number"
-        first = self._forward(copy.deepcopy(self.model))
+        first = self.copies.forward(self.copies.take())
         yield self._loss_is_number(first)
         self.now = "loss at the start"
         yield Check(self.now, *_start(first))
@@ -96,44 +92,14 @@ class Run:
         self.now = f"learns the batch in {self.steps} steps"
         yield Check(self.now, *self._learns(first))
 
-    # ---- forward ------------------------------------------------------------------
-
-    def _output(self, model: Layer, inputs: Sequence[Any]) -> Any:
-        for _, layer in model.named_layers():
-            if callable(reset := getattr(layer, "reset_state", None)):
-                reset()
-        return model(*inputs)
-
-    def _forward(
-        self,
-        model: Layer,
-        inputs: Sequence[Any] | None = None,
-        targets: Sequence[Any] | None = None,
-    ) -> Any:
-        y = self._output(model, self.inputs if inputs is None else inputs)
-        return self.loss(y, *(self.targets if targets is None else targets))
-
-    def _make_parameters(self) -> Any:
-        """The first output. Parameters that the first call makes are made then.
-
-        Whatever else that call changes (running statistics) is not taken over.
-        """
-        first = copy.deepcopy(self.model)
-        y = self._output(first, self.inputs)
-        made = dict(first.named_params())
-        for name, p in named_parameters("overfit_one_batch", self.model):
-            if p.data is None and made[name].data is not None:
-                p.data = made[name].data.copy()
-        return y
-
     # ---- the checks -----------------------------------------------------------------
 
     def _shapes(self, y: Any) -> tuple[str, str]:
         text = f"output {_shape(y)}"
-        if not self.targets:
+        if not self.copies.targets:
             return "pass", f"{text}, no target"
-        t = self.targets[0]
-        text += f", target {', '.join([_shape(t) for t in self.targets])}"
+        t = self.copies.targets[0]
+        text += f", target {', '.join([_shape(t) for t in self.copies.targets])}"
         if isinstance(y, (tuple, list, dict)) or not hasattr(t, "shape"):
             return "pass", text
         if not hasattr(y, "shape"):
@@ -163,16 +129,16 @@ class Run:
 
     def _why(self, index: int | str) -> str:
         """What explain_grad says of a parameter, by number or name."""
-        model = copy.deepcopy(self.model)
+        model = self.copies.take()
         named = dict(model.named_params())
         name = list(named)[index] if isinstance(index, int) else index
-        report = explain_grad(named[name], lambda: self._forward(model))
+        report = explain_grad(named[name], lambda: self.copies.forward(model))
         where = f" ({report.lines[0]})" if report.lines else ""
         return f"{report.reason}. {report.message}{where}"
 
     def _second(self) -> tuple[str, str]:
         with test_mode(), no_grad():
-            a, b = [self._forward(copy.deepcopy(self.model)).item() for _ in range(2)]
+            a, b = [self.copies.forward(self.copies.take()).item() for _ in range(2)]
         if a == b or (np.isnan(a) and np.isnan(b)):
             return "pass", f"{number(a)} both times, in test mode"
         return "hint", (
@@ -181,9 +147,9 @@ class Run:
         )
 
     def _gradients(self) -> tuple[str, str]:
-        model = copy.deepcopy(self.model)
+        model = self.copies.take()
         model.cleargrads()
-        self._forward(model).backward()
+        self.copies.forward(model).backward()
         named = [(n, p) for n, p in model.named_params() if p.requires_grad]
         missing = [n for n, p in named if p.grad is None]
         if not named:
@@ -204,7 +170,7 @@ class Run:
         return "pass", f"{len(named)} have one{note}"
 
     def _slopes(self) -> tuple[str, str]:
-        slopes = directional_slopes(*self._double())
+        slopes = directional_slopes(*self.copies.in_double())
         worst = max(slopes, key=lambda s: s.error)
         text = f"relative error {worst.error:.1e} along {len(slopes)} random directions"
         if worst.error <= worst.limit:
@@ -216,31 +182,10 @@ class Run:
             return "hint", f"{text}: something inside computes in {worst.dtype}"
         return ("hint" if worst.error <= SLOPE_WRONG else "fail"), text + _named(worst)
 
-    def _double(self) -> tuple[Layer, Callable[[Layer], Any]]:
-        model = in_float64(copy.deepcopy(self.model))
-        inputs, targets = in_float64(self.inputs), in_float64(self.targets)
-        state, python_state = np.random.get_state(), random.getstate()
-        on_gpu = any(
-            [
-                p.data is not None and cuda.get_array_module(p.data) is not np
-                for p in model.params()
-            ]
-        )
-
-        def loss(model: Layer) -> Any:
-            # Every call sees the same random numbers. What a GPU draws cannot be drawn
-            # again, so nothing shall be drawn there.
-            np.random.set_state(state)
-            random.setstate(python_state)
-            with using_config("train", not on_gpu):
-                return self._forward(model, inputs, targets)
-
-        return model, loss
-
     def _moves(self) -> tuple[str, str]:
-        model, optimizer = self._with_optimizer()
+        model, optimizer = self.copies.with_optimizer()
         name = f"with {type(optimizer).__name__}"
-        report = check_updates(model, lambda: self._step(model, optimizer))
+        report = check_updates(model, lambda: self.copies.step(model, optimizer))
         still = [r for r in report.flagged if r.verdict == "did not move"]
         broken = [r.name for r in report.flagged if r.verdict == "not finite"]
         wild = [r.name for r in report.flagged if r.verdict == "wild"]
@@ -261,7 +206,7 @@ class Run:
         return "pass", name
 
     def _falls(self) -> tuple[str, str]:
-        before, after = falls(*self._double())
+        before, after = falls(*self.copies.in_double())
         if after < before:
             return "pass", f"from {before:.6g} to {after:.6g} in a small step"
         if after == before:
@@ -269,22 +214,22 @@ class Run:
         return "fail", f"rises from {before:.6g} to {after:.6g} in a small step"
 
     def _learns(self, first: Variable) -> tuple[str, str]:
-        model, optimizer = self._with_optimizer()
+        model, optimizer = self.copies.with_optimizer()
         for i in range(self.steps):
-            self.losses.append(self._step(model, optimizer))
+            self.losses.append(self.copies.step(model, optimizer))
             if not np.isfinite(self.losses[-1]):
                 return "fail", f"the loss is {self.losses[-1]} after {i} steps"
         with no_grad():
-            last = self._forward(copy.deepcopy(model)).item()
+            last = self.copies.forward(copy.deepcopy(model)).item()
             with test_mode():  # without dropout
-                tested = self._forward(copy.deepcopy(model)).item()
+                tested = self.copies.forward(copy.deepcopy(model)).item()
         self.losses.append(last)
         # Running statistics may lag behind, dropout may disturb: either is enough.
         last = min(last, tested) if np.isfinite(tested) else last
         if not np.isfinite(last):
             return "fail", f"the loss is {last} after {self.steps} steps"
         start = self.losses[0]
-        least = floor(first, self.inputs)
+        least = floor(first, self.copies.inputs)
         text = f"from {number(start)} to {number(last)}"
         if least:
             text += f"; equal inputs or soft targets leave {number(least)}"
@@ -297,28 +242,6 @@ class Run:
         if left <= HALF_LEARNED * span:
             return "hint", f"{text}: learning, but slowly; more steps, or a higher lr?"
         return "fail", f"{text}: it cannot learn even one batch by heart"
-
-    # ---- training -------------------------------------------------------------------
-
-    def _with_optimizer(self) -> tuple[Layer, Optimizer]:
-        """Copies of the model and of the optimizer, which belong together."""
-        model, optimizer = copy.deepcopy((self.model, self.optimizer))
-        if optimizer is None:
-            optimizer = Adam(0.01)
-        if optimizer.target is None:
-            optimizer.setup(model)
-        return model, optimizer
-
-    def _step(self, model: Layer, optimizer: Optimizer) -> float:
-        """One step of training; the loss before it."""
-        model.cleargrads()
-        loss = self._forward(model)
-        if isinstance(optimizer, LBFGS):
-            optimizer.update(lambda: self._forward(model))
-        else:
-            loss.backward(retain_graph=False)
-            optimizer.update()
-        return loss.item()
 
 
 def _shape(x: Any) -> str:

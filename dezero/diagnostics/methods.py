@@ -28,7 +28,8 @@ class watch_method:
     """Send every call of ``cls.name`` in this thread through ``watcher``, in a block.
 
     As :class:`~dezero.diagnostics.calls.watch_calls` does it for Functions. A subclass
-    with a method of its own is another class: see :func:`owners`.
+    with a method of its own is another class: see :func:`owners`. ``cls`` may also be a
+    module, and ``name`` a function that is called by that name of the module.
     """
 
     def __init__(self, cls: Any, name: str, watcher: Watcher) -> None:

@@ -258,7 +258,10 @@ class Recorder:
     def part_run(
         self, kind: str, name: str, call: Callable[..., Any], *args: Any, **options: Any
     ) -> Any:
-        """Run an update of an optimizer or a backward pass: ``args[0]`` is whose."""
+        """Run an update of an optimizer or a backward pass: ``args[0]`` is whose.
+
+        A pass of several outputs is that of the list of them.
+        """
         entered = perf_counter()
         owner = args[0]
         if self._thread.stack[-1].owner is owner:  # by super()

@@ -8,6 +8,7 @@ import threading
 from contextlib import ExitStack
 from typing import Any
 
+from dezero.autodiff import gradients
 from dezero.core import Variable
 from dezero.diagnostics.calls import watch_calls
 from dezero.diagnostics.methods import owners, watch_method
@@ -54,6 +55,8 @@ class Profile(Report):
                 stack.enter_context(watch_method(cls, "update", watcher))
             watcher = functools.partial(recorder.part_run, "pass", "backward pass")
             stack.enter_context(watch_method(Variable, "backward", watcher))
+            # By the name under which grad, and all that is made of it, calls it.
+            stack.enter_context(watch_method(gradients, "run_backward", watcher))
             if self.model is not None:
                 names = _names(self.model)
                 watcher = functools.partial(_layer, recorder, names)
@@ -212,9 +215,10 @@ def profile(model: Layer | None = None, *, synchronize: bool = False) -> Profile
     The table has a row per class of Functions: how often it was called, its time
     forward and backward, its share of the whole, the time of its own (without Functions
     that it calls), the bytes of its results, and how many bytes the graph began to keep
-    there. ``backward pass`` is the engine's own work, ``Adam.update`` that of an
-    optimizer, ``(rest)`` everything else. Calls that a backward makes count as calls of
-    their class, and their time for that backward.
+    there. ``backward pass`` is the engine's own work, also in a pass of
+    :func:`dezero.grad`; ``Adam.update`` that of an optimizer, ``(rest)`` everything
+    else. Calls that a backward makes count as calls of their class, and their time for
+    that backward.
 
     The same profile can be used for one block after the other, and in several threads;
     all are added up. A block sees its own thread. The backward of what was called in a

@@ -13,6 +13,7 @@ from dezero.layers.activation import (
 )
 from dezero.layers.attention import MultiHeadAttention, TransformerBlock
 from dezero.layers.base import Layer
+from dezero.layers.caches import KeyValueCache
 from dezero.layers.convolution import (
     Conv1d,
     Conv2d,
@@ -65,6 +66,7 @@ __all__ = [
     "GlobalAveragePooling",
     "GroupNorm",
     "InstanceNorm",
+    "KeyValueCache",
     "Layer",
     "LayerNorm",
     "LeakyReLU",

@@ -9,8 +9,9 @@ import numpy as np
 
 import dezero.functions as F
 from dezero.core import ArrayLike, Variable, as_variable
-from dezero.layers.arguments import as_floating, as_ratio, as_size
+from dezero.layers.arguments import Initializer, as_floating, as_ratio, as_size
 from dezero.layers.base import Layer
+from dezero.layers.caches import KeyValueCache
 from dezero.layers.linear import Linear
 from dezero.layers.normalization import LayerNorm
 
@@ -32,9 +33,11 @@ class MultiHeadAttention(Layer):
         nobias: Leave out the biases.
         dtype: Floating dtype of the parameters.
         in_size: Number of features of x and context; by default the first call tells.
+        initial_W: An initializer, to start all four W otherwise than Linear does.
 
     Raises:
-        TypeError: A size is no integer, or ``dtype`` is not floating.
+        TypeError: A size is no integer, ``dtype`` is not floating, or ``initial_W`` is
+            no initializer.
         ValueError: A size is below 1, ``num_heads`` does not divide ``size``, or
             ``dropout_ratio`` is outside [0, 1].
     """
@@ -47,6 +50,7 @@ class MultiHeadAttention(Layer):
         nobias: bool = False,
         dtype: Any = np.float32,
         in_size: int | None = None,
+        initial_W: Initializer | None = None,
     ) -> None:
         super().__init__()
         name = type(self).__name__
@@ -57,10 +61,10 @@ class MultiHeadAttention(Layer):
                 f"{name}: expected size divisible by num_heads={num_heads}, got {size}"
             )
         self.dropout_ratio = as_ratio(name, "dropout_ratio", dropout_ratio)
-        self.query = Linear(size, nobias, dtype, in_size)
-        self.key = Linear(size, nobias, dtype, in_size)
-        self.value = Linear(size, nobias, dtype, in_size)
-        self.out = Linear(size, nobias, dtype, in_size=size)
+        self.query = Linear(size, nobias, dtype, in_size, initial_W)
+        self.key = Linear(size, nobias, dtype, in_size, initial_W)
+        self.value = Linear(size, nobias, dtype, in_size, initial_W)
+        self.out = Linear(size, nobias, dtype, size, initial_W)
 
     def forward(
         self,
@@ -68,6 +72,7 @@ class MultiHeadAttention(Layer):
         context: ArrayLike | None = None,
         mask: ArrayLike | None = None,
         causal: bool = False,
+        cache: KeyValueCache | None = None,
     ) -> Variable:
         """Let each place of ``x`` look at ``context``.
 
@@ -78,14 +83,21 @@ class MultiHeadAttention(Layer):
                 look. (N, 1, Tk) tells the padding of a batch. Numbers are added to the
                 scores.
             causal: Look at places that are not later only.
+            cache: Keys and values of the places before x, which x looks at too: Tk
+                counts them as well. Those of x are added to it.
 
         Returns:
             Variable of shape (..., Tq, size).
 
         Raises:
-            ValueError: The shapes do not fit.
+            RuntimeError: ``cache`` is given where gradients are recorded.
+            TypeError: It is no KeyValueCache.
+            ValueError: The shapes do not fit, the cache is full, or both ``cache`` and
+                ``context`` are given.
         """
         x = as_variable(x)
+        if cache is not None:
+            _check_cache(cache, context)
         context = x if context is None else as_variable(context)
         for name, v in ("x", x), ("context", context):
             if v.ndim < 2:
@@ -99,6 +111,8 @@ class MultiHeadAttention(Layer):
             if mask.ndim > 2:
                 mask = F.expand_dims(mask, -3)  # (..., Tq, Tk) -> (..., 1, Tq, Tk)
         q, k, v = self._split(q), self._split(k), self._split(v)
+        if cache is not None:
+            k, v = cache.append(k, v)
         y = F.scaled_dot_product_attention(q, k, v, mask, causal, self.dropout_ratio)
         # (..., heads, Tq, D/heads) -> (..., Tq, D)
         y = F.swapaxes(y, -3, -2)
@@ -133,10 +147,11 @@ class TransformerBlock(Layer):
         causal: Look at places that are not later only.
         activation: The function between ``fc1`` and ``fc2``.
         dtype: Floating dtype of the parameters.
+        initial_W: An initializer, to start the W of all Linear layers otherwise.
 
     Raises:
-        TypeError: A size is no integer, ``activation`` is no function, or ``dtype`` is
-            not floating.
+        TypeError: A size is no integer, ``activation`` is no function, ``dtype`` is
+            not floating, or ``initial_W`` is no initializer.
         ValueError: As in :class:`MultiHeadAttention`.
     """
 
@@ -149,6 +164,7 @@ class TransformerBlock(Layer):
         causal: bool = False,
         activation: Callable[[Any], Variable] = F.gelu,
         dtype: Any = np.float32,
+        initial_W: Initializer | None = None,
     ) -> None:
         super().__init__()
         name = type(self).__name__
@@ -166,27 +182,54 @@ class TransformerBlock(Layer):
         self.dropout_ratio = as_ratio(name, "dropout_ratio", dropout_ratio)
         self.norm1 = LayerNorm(dtype=dtype, in_size=size)
         self.attention = MultiHeadAttention(
-            size, num_heads, dropout_ratio, dtype=dtype, in_size=size
+            size, num_heads, dropout_ratio, False, dtype, size, initial_W
         )
         self.norm2 = LayerNorm(dtype=dtype, in_size=size)
-        self.fc1 = Linear(hidden_size, dtype=dtype, in_size=size)
-        self.fc2 = Linear(size, dtype=dtype, in_size=hidden_size)
+        self.fc1 = Linear(hidden_size, False, dtype, size, initial_W)
+        self.fc2 = Linear(size, False, dtype, hidden_size, initial_W)
 
-    def forward(self, x: ArrayLike, mask: ArrayLike | None = None) -> Variable:
+    def forward(
+        self,
+        x: ArrayLike,
+        mask: ArrayLike | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Variable:
         """Map each place.
 
         Args:
             x: (..., T, size).
             mask: As in :class:`MultiHeadAttention`.
+            cache: Likewise, in a causal block.
 
         Returns:
             Variable of shape (..., T, size).
 
         Raises:
-            ValueError: The shapes do not fit.
+            RuntimeError: ``cache`` is given where gradients are recorded.
+            TypeError: It is no KeyValueCache.
+            ValueError: The shapes do not fit, the cache is full, or the block is not
+                causal and ``cache`` is given.
         """
         x = as_variable(x)
-        y = self.attention(self.norm1(x), mask=mask, causal=self.causal)
+        if cache is not None and not self.causal:
+            raise ValueError(
+                "TransformerBlock: expected causal=True with a cache, got False: the "
+                "places before would have to look at those of x"
+            )
+        y = self.attention(self.norm1(x), mask=mask, causal=self.causal, cache=cache)
         x = x + F.dropout(y, self.dropout_ratio)
         y = self.fc2(self.activation(self.fc1(self.norm2(x))))
         return x + F.dropout(y, self.dropout_ratio)
+
+
+def _check_cache(cache: Any, context: Any) -> None:
+    if not isinstance(cache, KeyValueCache):
+        raise TypeError(
+            "MultiHeadAttention: expected cache to be a KeyValueCache, got "
+            f"{type(cache).__name__}"
+        )
+    if context is not None:
+        raise ValueError(
+            "MultiHeadAttention: expected cache or context, got both: what x looks at "
+            "does not go on with x"
+        )

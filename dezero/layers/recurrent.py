@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 import dezero.functions as F
-from dezero import cuda
 from dezero.core import ArrayLike, Variable, as_variable
-from dezero.cuda import Array
 from dezero.layers.arguments import as_size
 from dezero.layers.base import Layer
 from dezero.layers.linear import Linear
+from dezero.layers.side_by_side import SideBySide
 
 
 class _Recurrent(Layer):
@@ -101,40 +100,18 @@ class _Recurrent(Layer):
                 )
             return None
         packs = self.__dict__.setdefault("_packs", {})
-        whole, views = packs.get(prefix + name, (None, [None] * len(parts)))
-        if not all([p.data is view for p, view in zip(parts, views, strict=True)]):
-            arrays = [p.data for p in parts]
-            if len({(a.shape, a.dtype) for a in arrays}) > 1:
+        pack = packs.get(prefix + name)
+        if pack is None or not pack.holds(parts):
+            kinds = {(p.data.shape, p.data.dtype) for p in parts}
+            if len(kinds) > 1 or any([p.creator is not None for p in parts]):
                 return F.concatenate(parts, axis=-1)
-            xp = cuda.get_array_module(arrays[0])
-            whole = xp.concatenate(arrays, axis=-1)
-            views = xp.split(whole, len(parts), axis=-1)
-            for p, view in zip(parts, views, strict=True):
-                p.data = view
-            packs[prefix + name] = whole, views
-        return _SideBySide(whole)(*parts)
+            pack = packs[prefix + name] = SideBySide(parts)
+        state = getattr(self, self.states[0])
+        return pack.joined(anew=state is None or state.creator is None)
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy of a view is no view any more.
         return {k: v for k, v in super().__getstate__().items() if k != "_packs"}
-
-
-class _SideBySide(F.Concatenate):
-    """Concatenate arrays that lie side by side in ``whole``, without a copy.
-
-    So the sublayers of a step share the memory of their weights. Joining them at each
-    step would take longer than the step; joining them once for many steps would let
-    ``unchain_backward`` at one step cut the weights off from the others.
-    """
-
-    def __init__(self, whole: Array) -> None:
-        super().__init__(-1)
-        self.whole = whole
-
-    def forward(self, *parts: Array) -> Array:
-        size = parts[0].shape[-1]
-        self.bounds = [size * i for i in range(1, len(parts))]
-        return self.whole
 
 
 class RNN(_Recurrent):

@@ -97,6 +97,9 @@ def load_weights(layer: Layer, path: serializers.Path, strict: bool) -> LoadedKe
 
 
 def _is_safetensors(path: serializers.Path) -> bool:
+    # What is no path at all, serializers refuse.
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return False
     return os.fsdecode(path).endswith(_SAFETENSORS)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import dezero.functions as F
 import dezero.layers as L
-from dezero.core import ArrayLike, Variable
+from dezero.core import ArrayLike, Config, Variable
 from dezero.cuda import Array
 from dezero.layers.arguments import as_ratio, as_size
 from dezero.models.sampling import LanguageModel, as_ids
@@ -79,12 +79,16 @@ class GPT(LanguageModel):
         self.position = L.Embedding(self.context, D, initial_W=normal)
         self.blocks = [
             L.TransformerBlock(
-                D, heads, dropout_ratio=self.dropout, causal=True, activation=_gelu
+                D,
+                heads,
+                dropout_ratio=self.dropout,
+                causal=True,
+                activation=_gelu,
+                initial_W=normal,
             )
             for _ in range(layers)
         ]
         for block in self.blocks:
-            _start(block)
             for added in (block.attention.out, block.fc2):
                 # As many are added as there are: so that the sum stays in bounds.
                 added.W.data /= np.float32(math.sqrt(2 * layers))
@@ -110,18 +114,24 @@ class GPT(LanguageModel):
         """
         return self._scores(self._read(as_ids("GPT", ids)))
 
-    def _read(self, ids: Array) -> Variable:
-        """What the blocks make of the ids, (N, T, D)."""
+    def _read(
+        self, ids: Array, start: int = 0, caches: list[L.KeyValueCache] | None = None
+    ) -> Variable:
+        """What the blocks make of the ids from ``start`` on, (N, T - start, D).
+
+        ``caches``, one for each block, know those before.
+        """
         T = ids.shape[1]
         if T > self.context:
             raise ValueError(
                 f"GPT: expected ids of shape (N, T) with T <= context={self.context}, "
                 f"got shape {ids.shape}, T={T}"
             )
-        x = self.token(ids) + self.position.W[:T]  # (N, T, D) + (T, D)
+        new = ids[:, start:] if start else ids  # itself, for drawings to know it
+        x = self.token(new) + self.position.W[start:T]  # (N, T, D) + (T, D)
         x = F.dropout(x, self.dropout)
-        for block in self.blocks:
-            x = block(x)
+        for i, block in enumerate(self.blocks):
+            x = block(x, cache=caches[i]) if caches else block(x)
         return x
 
     def _scores(self, x: Variable) -> Variable:
@@ -132,20 +142,21 @@ class GPT(LanguageModel):
         return self.head(x)
 
     def follow(self, ids: Array, memory: Any) -> tuple[Variable, Any]:
-        """Score what follows the last ``context`` ids, (N, V)."""
-        # Keys and values are not kept: once the context is full, all places move on.
-        x = self._read(ids[:, -self.context :])
-        return self._scores(x[:, -1]), None
+        """Score what follows the last ``context`` ids, (N, V).
+
+        The memory is a cache of keys and values for each block, so that an id takes
+        one step through the blocks. Once there are more ids than ``context``, each of
+        those that count has another place at every step, and its position another
+        embedding: then nothing of before is right any more, and all is computed anew.
+        """
+        if ids.shape[1] > self.context or Config.enable_backprop:
+            x = self._read(ids[:, -self.context :])
+            return self._scores(x[:, -1]), None
+        if memory is None:
+            memory = [L.KeyValueCache(self.context) for _ in self.blocks]
+        x = self._read(ids, memory[0].length if memory else 0, memory)
+        return self._scores(x[:, -1]), memory
 
 
 def _gelu(x: ArrayLike) -> Variable:
     return F.gelu(x, approximate=True)  # the form that GPT-2 has
-
-
-def _start(block: L.TransformerBlock) -> None:
-    """Draw the weights of a block as those of a GPT."""
-    draw = L.initializers.Normal(_STD)
-    for _, layer in block.named_layers():
-        if isinstance(layer, L.Linear):
-            W = layer.W
-            W.data = draw(W.shape, *W.shape).astype(W.dtype)

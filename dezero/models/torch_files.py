@@ -6,12 +6,11 @@ import io
 import math
 import os
 import pickle
-import pickletools
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dezero.datasets.pickles import DataUnpickler
+from dezero.datasets.pickles import DataUnpickler, check_places
 
 # What the file begins with: three pickles, of this number, of the version, and of the
 # byte order. Then come the pickle of the tensors, in which storages are mere keys, the
@@ -30,7 +29,6 @@ _DTYPES = {
     "FloatStorage": "<f4",
     "DoubleStorage": "<f8",
 }
-_REMEMBERS = ("PUT", "BINPUT", "LONG_BINPUT")
 
 
 class _Kind(str):
@@ -165,13 +163,7 @@ def _read(data: bytes) -> dict[str, np.ndarray]:
 
 def _load(stream: io.BytesIO) -> tuple[Any, dict[str, _Storage]]:
     """What the next pickle holds, and the storages that it refers to."""
-    start = stream.tell()
-    for i, (opcode, place, _) in enumerate(pickletools.genops(stream)):
-        # An unpickler makes room for the highest place to remember something at, up to
-        # 64 GB of it. True ones are counted from 0, and so stay below the steps.
-        if opcode.name in _REMEMBERS and isinstance(place, int) and place > i:
-            raise ValueError(f"a place {place} to remember something at")
-    stream.seek(start)
+    check_places(stream)
     unpickler = _TorchUnpickler(stream)
     return unpickler.load(), unpickler.storages
 

@@ -14,6 +14,7 @@ from dezero.optimizers import LBFGS, Optimizer
 from dezero.training.arguments import check_model_and_loss
 from dezero.training.batches import Batch, check_loader
 from dezero.training.measures import Measures, Metric, as_metrics, scalar
+from dezero.training.overflows import HeldBack
 
 
 def forward(
@@ -115,8 +116,7 @@ class Updates:
             nonlocal calls
             calls += 1
             if calls > 1:  # a trial: it may fail, and does not count
-                tried = [forward("fit", self.model, self.loss, b)[1] for b in group]
-                return _weighted(group, tried, total)
+                return _weighted(group, [self._try(b) for b in group], total)
             self._cleargrads()
             passed = [self._forward(batch) for batch in group]
             for batch, (y, _, number) in zip(group, passed, strict=True):
@@ -129,22 +129,32 @@ class Updates:
 
     def _forward(self, batch: Batch) -> tuple[Any, Variable, Any]:
         """What the model gives, the loss of it, and the same as a scalar."""
-        y, value = forward("fit", self.model, self.loss, batch)
-        if not value.requires_grad:
-            raise RuntimeError(
-                "fit: expected a loss that depends on parameters, got one without a "
-                "graph: it was detached, computed with NumPy, or nothing in the model "
-                "requires a gradient"
-            )
-        number = scalar(value.data)
-        # Looking at a number on a GPU means to wait for it.
-        look = self.check_finite
-        if look is None:
-            look = type(number) is float
-        if look and not math.isfinite(number):
-            where = self._where()
-            raise nonfinite(float(number), where, "the weights are as before it")
+        with HeldBack() as warnings:
+            y, value = forward("fit", self.model, self.loss, batch)
+            if not value.requires_grad:
+                raise RuntimeError(
+                    "fit: expected a loss that depends on parameters, got one without "
+                    "a graph: it was detached, computed with NumPy, or nothing in the "
+                    "model requires a gradient"
+                )
+            number = scalar(value.data)
+            # Looking at a number on a GPU means to wait for it.
+            look = self.check_finite
+            if look is None:
+                look = type(number) is float
+            if look and not math.isfinite(number):
+                warnings.drop()
+                where = self._where()
+                raise nonfinite(float(number), where, "the weights are as before it")
         return y, value, number
+
+    def _try(self, batch: Batch) -> Variable:
+        """The loss of a trial; the optimizer looks whether it is finite."""
+        with HeldBack() as warnings:
+            value = forward("fit", self.model, self.loss, batch)[1]
+            if not math.isfinite(scalar(value.data)):
+                warnings.drop()
+        return value
 
     def _where(self) -> str:
         return "in epoch {}, step {}".format(*self._place)

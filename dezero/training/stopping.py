@@ -117,10 +117,7 @@ class Snapshot:
         """Give the weights back, if there are any to give."""
         for name, p in self._named().items():
             if name in self._weights:
-                xp = cuda.get_array_module(p.data)
-                x = self._weights[name]
-                x = cuda.as_numpy(x) if xp is np else cuda.as_cupy(x)
-                p.data = x.copy()
+                p.data = cuda.beside(self._weights[name], p.data).copy()
 
     def state_dict(self) -> dict[str, Any]:
         """Epoch and weights, in NumPy arrays."""

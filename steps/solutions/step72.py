@@ -63,11 +63,13 @@ for f in (plain, in_parts):
 assert np.array_equal(*gradients)  # the price is time, not accuracy
 
 # %%
-# 2. Functions that ``dz.grad`` runs with ``create_graph=True`` and without: what
+# 2. Functions that ``dz.grad`` runs with ``create_graph=True`` and without: what else
 #    differs?
 #
-# The same Functions run. With it they are recorded, so the gradient holds on to the
-# graph of the loss and to that of the backward; without, it is an array by itself.
+# With it they are recorded, so the gradient holds on to the graph of the loss and to
+# that of the backward; without, it is an array by itself. And where nothing is
+# recorded, the backward of a product works on the arrays alone, which takes less
+# time: that is why fewer Functions run.
 
 counts = {}
 call = dz.Function.__call__
@@ -86,7 +88,7 @@ for create_graph in (False, True):
         dz.Function.__call__ = call
     del loss
     print(f"create_graph={create_graph}: {calls.total()} Functions in backward")
-assert counts[True] == counts[False]
+assert counts[True].total() > counts[False].total()
 
 without = held(lambda: dz.grad(plain(), [layers[0].W]))
 recorded = held(lambda: dz.grad(plain(), [layers[0].W], create_graph=True))

@@ -99,6 +99,54 @@ def test_array_that_lacks_bytes():
     refused(shape, "cannot reshape")
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        b"r\xff\xff\xff\xff",  # LONG_BINPUT: room for 64 GB of places
+        b"r\x00\x00\x00\x10",
+        b"q\xff",
+        b"p99999999999\n",
+        b"p4\n",
+    ],
+)
+def test_places_that_no_true_pickle_has(step):
+    refused(b"\x80\x02]" + step + b".", "a place [0-9]+ to remember something at")
+
+
+def test_places_may_be_counted_from_one_as_python_2_does():
+    assert unpickle_data(b"(lp1\nI5\naS'a'\np2\na.") == [5, b"a"]
+    assert unpickle_data(b"\x80\x02]q\x01(K\x05U\x01aq\x02e.") == [5, b"a"]
+    many = [str(i) for i in range(1000)]
+    for protocol in range(5):
+        assert unpickle_data(pickle.dumps(many, protocol)) == many
+
+
+@pytest.mark.parametrize("opcode", [b"\x96", b"\x8e", b"\x8d"])  # BYTEARRAY8, ...
+@pytest.mark.parametrize("length", [10, 2**40, 2**62, 2**64 - 1])
+def test_lengths_beyond_the_end(opcode, length):
+    refused(b"\x80\x05" + opcode + length.to_bytes(8, "little") + b"abc.")
+
+
+def test_lists_of_the_same_list_do_not_multiply():
+    x = []
+    for _ in range(100):
+        x = [x, x]
+    found = unpickle_data(pickle.dumps(x, 2))
+    for _ in range(100):
+        assert found[0] is found[1]
+        found = found[0]
+    assert found == []
+    shared = np.arange(3)
+    a, b = unpickle_data(pickle.dumps((shared, {"x": shared}), 2))
+    assert a is b["x"]
+
+
+def test_a_list_that_holds_itself_is_refused():
+    x = []
+    x.append(x)
+    refused(pickle.dumps(x, 2), "")
+
+
 WHOLE = pickle.dumps({b"data": np.arange(100), b"labels": list(range(9))}, 2)
 
 

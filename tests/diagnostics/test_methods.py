@@ -1,6 +1,7 @@
 """watch_method: who sees which calls, and what is left behind."""
 
 import threading
+import types
 
 import pytest
 
@@ -47,6 +48,17 @@ def test_the_outermost_sees_what_inner_ones_do():
         with watch_method(Base, "f", adding(log, "inner")):
             assert Base().f(1)[3:] == ["inner", "outer"]
         assert Base().f(1)[3:] == ["outer"]
+
+
+def test_functions_of_a_module_are_seen_where_they_are_called_by_name():
+    log = []
+    module = types.ModuleType("module")
+    exec("def f(x):\n    return [x]\n\ndef g(x):\n    return f(x)\n", vars(module))
+    original = module.f
+    with watch_method(module, "f", adding(log, "a")):
+        assert module.g(1) == [1, "a"]
+    assert module.f is original and module.g(1) == [1]
+    assert log == [("a", (), {})]
 
 
 def test_other_threads_are_left_alone():

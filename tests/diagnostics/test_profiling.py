@@ -9,7 +9,8 @@ import pytest
 import dezero as dz
 import dezero.functions as F
 import dezero.layers as L
-from dezero import Function, Variable
+from dezero import Function, Parameter, Variable
+from dezero.autodiff import gradients
 from dezero.diagnostics import profile, profile_recording, profiling
 from dezero.models import MLP
 from dezero.optimizers import Adam
@@ -50,6 +51,26 @@ def test_rows(p):
     assert sum(seconds) + p.rest == pytest.approx(p.seconds)
     assert {row.name: row.calls for row in p.layers} == {"MLP": 2, "l0": 2, "l1": 2}
     assert p.peak_kept > 0 and p.overhead > 0
+
+
+def test_passes_of_grad_have_a_row_too():
+    original = gradients.run_backward
+    W = Parameter(np.ones((3, 3)))
+
+    def f(W):
+        return F.sum(F.tanh(W))
+
+    with profile() as p:
+        dz.grad(f(W), W)
+        dz.value_and_grad(f)(W.data)
+        f(W).backward()
+        dz.hvp(f, W.data, W.data)  # two passes
+    (row,) = [row for row in p.rows if row.name == "backward pass"]
+    assert row.calls == 5 and row.own > 0
+    passes = [e for e in p._recorder.events if e.kind == "pass"]
+    assert [e.name for e in passes] == ["backward pass"] * 5
+    assert gradients.run_backward is original
+    assert sum([row.seconds for row in p.rows]) + p.rest == pytest.approx(p.seconds)
 
 
 def test_printed_it_is_tables_of_80_columns(p):

@@ -88,8 +88,8 @@ LAYERS = {
     "Dropout": plain(L.Dropout, (3, 4)),
     "Flatten": plain(L.Flatten, (2, 3, 2)),
 }
-# Ids have no gradient: see test_embedding.
-ELSEWHERE = {"Layer", "Embedding", "EmbedID", "initializers"}
+# Ids have no gradient: see test_embedding. Neither has a cache: see test_caches.
+ELSEWHERE = {"Layer", "Embedding", "EmbedID", "KeyValueCache", "initializers"}
 
 
 def test_every_layer_is_listed():

@@ -5,7 +5,7 @@ import pytest
 
 import dezero.functions as F
 import dezero.layers as L
-from dezero.core import test_mode
+from dezero.core import no_grad, test_mode
 
 
 def sequence(N=2, T=5, size=8):
@@ -101,6 +101,60 @@ def test_masked_places_of_a_block_do_not_count():
     np.testing.assert_allclose(block(x, mask).data[:, 4], y[:, 4], atol=1e-5)
 
 
+# ---- place by place ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parts", [[1, 1, 1, 1, 1], [5], [3, 2], [2, 1, 2]])
+def test_with_a_cache_parts_give_what_the_whole_gives(parts):
+    layer, x = L.MultiHeadAttention(8, 2), sequence()
+    want = layer(x, causal=True).data
+    cache, start = L.KeyValueCache(6), 0
+    with no_grad():
+        for T in parts:
+            y = layer(x[:, start : start + T], causal=True, cache=cache)
+            np.testing.assert_allclose(
+                y.data, want[:, start : start + T], rtol=1e-5, atol=1e-6
+            )
+            start += T
+            assert cache.length == start
+
+
+def test_a_mask_beside_a_cache_counts_the_places_before():
+    layer, x = L.MultiHeadAttention(8, 4), sequence()
+    mask = np.array([[True, False, True, True, False], [True] * 5])[:, None]
+    want = layer(x, mask=mask, causal=True).data
+    cache = L.KeyValueCache(5)
+    with no_grad():
+        layer(x[:, :3], mask=mask[:, :, :3], causal=True, cache=cache)
+        y = layer(x[:, 3:], mask=mask, causal=True, cache=cache)
+    np.testing.assert_allclose(y.data, want[:, 3:], rtol=1e-5, atol=1e-6)
+
+
+def test_a_block_with_a_cache():
+    block, x = L.TransformerBlock(8, 2, causal=True), sequence()
+    want = block(x).data
+    cache = L.KeyValueCache(5)
+    with no_grad():
+        ys = [block(x[:, t : t + 1], cache=cache).data for t in range(5)]
+    got = np.concatenate(ys, axis=1)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+# ---- the start ---------------------------------------------------------------------
+
+
+def test_initial_weights():
+    half = L.initializers.Constant(0.5)
+    layer = L.MultiHeadAttention(8, 2, initial_W=half)
+    layer(sequence(size=6))  # the sizes that the first call tells count too
+    block = L.TransformerBlock(8, 2, initial_W=half)
+    for name, p in [*layer.named_params(), *block.named_params()]:
+        if name.endswith("/W"):
+            np.testing.assert_array_equal(p.data, 0.5, name)
+    names = [name for name, _ in block.named_params() if name.endswith("/W")]
+    assert len(names) == 6
+
+
 def test_dropout_of_a_block():
     block, x = L.TransformerBlock(8, 2, dropout_ratio=1.0), sequence()
     np.testing.assert_array_equal(block(x).data, x)  # all that is added is dropped
@@ -133,6 +187,33 @@ def test_dropout_of_a_block():
             lambda: L.MultiHeadAttention(8, 2)(sequence(), np.ones(8)),
             ValueError,
             r"expected context of shape \(\.\.\., T, in_size\), got \(8,\)",
+        ),
+        (
+            lambda: L.MultiHeadAttention(8, 2, initial_W=0.5),
+            TypeError,
+            "Linear: expected initial_W to be an initializer such as HeNormal",
+        ),
+        (
+            lambda: L.MultiHeadAttention(8, 2)(sequence(), cache={}),
+            TypeError,
+            "MultiHeadAttention: expected cache to be a KeyValueCache, got dict",
+        ),
+        (
+            lambda: L.MultiHeadAttention(8, 2)(
+                sequence(), sequence(), cache=L.KeyValueCache(9)
+            ),
+            ValueError,
+            "MultiHeadAttention: expected cache or context, got both: what x looks at",
+        ),
+        (
+            lambda: L.MultiHeadAttention(8, 2)(sequence(), cache=L.KeyValueCache(9)),
+            RuntimeError,
+            r"KeyValueCache: expected to be used under no_grad\(\), got keys or values",
+        ),
+        (
+            lambda: L.TransformerBlock(8, 2)(sequence(), cache=L.KeyValueCache(9)),
+            ValueError,
+            "TransformerBlock: expected causal=True with a cache, got False: the pla",
         ),
         (
             lambda: L.TransformerBlock(8, 3),

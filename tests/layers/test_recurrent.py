@@ -6,11 +6,13 @@ import tracemalloc
 import numpy as np
 import pytest
 
+import dezero as dz
 import dezero.functions as F
 import dezero.layers as L
-from dezero.core import Variable, no_grad
+from dezero.core import Function, Variable, no_grad
 
 STEPS = pytest.mark.parametrize("cls", [L.RNN, L.LSTM, L.GRU])
+GATED = pytest.mark.parametrize("cls", [L.LSTM, L.GRU])
 
 
 def step(N=3, size=2, dtype=np.float32):
@@ -280,6 +282,86 @@ def test_frozen_and_thawed_weights(cls):
     layer.cleargrads()
     layer(step()).sum().backward()
     assert p.grad is not None
+
+
+def joins(y):
+    """The nodes behind y at which weights were joined."""
+    found, stack, seen = [], [y.creator], set()
+    while stack:
+        f = stack.pop()
+        f = f[0] if isinstance(f, tuple) else f
+        if isinstance(f, Function) and f not in seen:
+            seen.add(f)
+            stack += f._edges
+            found += [f] if isinstance(f, F.Concatenate) else []
+    return found
+
+
+@GATED
+def test_weights_are_joined_once_for_a_sequence(cls):
+    layer, n = cls(4, in_size=2), 3 if cls is L.LSTM else 4
+    assert len(joins([layer(step()) for _ in range(5)][-1])) == n
+    layer.reset_state()
+    other = [layer(step()) for _ in range(3)][-1]
+    assert len(joins(other)) == n
+    layer.detach_state()
+    assert not set(joins(layer(step()))) & set(joins(other))
+
+
+@STEPS
+@pytest.mark.parametrize("between", ["unchain", "detach", "free"])
+def test_losses_of_parts_of_a_sequence_have_gradients_of_their_own(cls, between):
+    layer, xs = cls(4, in_size=2), [step() for _ in range(2)]
+    first = F.sum(layer(xs[0]))
+    state = {name: getattr(layer, name).data.copy() for name in layer.states}
+    if between != "unchain":
+        layer.detach_state()
+    second = F.sum(layer(xs[1]))
+    if between == "unchain":
+        first.unchain_backward()  # cuts the state, and not the weights of the second
+    elif between == "free":
+        first.backward(retain_graph=False)
+    layer.cleargrads()
+    second.backward()
+    got = [p.grad.data.copy() for p in layer.params()]
+    layer.cleargrads()
+    for name, s in state.items():
+        setattr(layer, name, Variable(s, requires_grad=False))
+    F.sum(layer(xs[1])).backward()
+    for g, p in zip(got, layer.params(), strict=True):
+        np.testing.assert_array_equal(g, p.grad.data)
+
+
+@GATED
+def test_computed_weights_get_their_gradient_and_stay_as_they_are(cls):
+    layer = cls(4, in_size=2)
+    name = "x2" + layer.gates[0]
+    W = getattr(layer, name).W
+    computed = getattr(layer, name).W = W * 2.0
+    data = computed.data
+    F.sum(layer(step())).backward()
+    assert computed.data is data and W.grad is not None
+
+
+@GATED
+def test_those_who_look_on_see_each_sequence(cls):
+    layer, x = cls(4, in_size=2), step()
+    optimizer = dz.optimizers.SGD(0.1).setup(layer)
+    for _ in range(3):
+        layer.detach_state()
+        with dz.detect_anomaly():  # updates in place are no changes behind its back
+            loss = F.sum(layer(x)) + F.sum(layer(x))
+            layer.cleargrads()
+            loss.backward(retain_graph=False)
+            optimizer.update()
+    W = getattr(layer, "x2" + layer.gates[0]).W
+
+    def without_graph():
+        layer.reset_state()
+        return F.sum(Variable(layer(x).data))
+
+    report = dz.explain_grad(W, without_graph)
+    assert not report.reaches and report.reason != "unused"
 
 
 def test_a_bias_in_some_gates_only():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dezero.functions as F
-from dezero.core import Parameter, Variable, test_mode
+from dezero.core import Parameter, Variable, no_grad, test_mode
 from dezero.models import GPT
 from dezero.testing import check_gradients
 
@@ -93,6 +93,59 @@ def test_scores_do_not_overflow():
     F.softmax_cross_entropy(y, IDS, axis=-1).backward()
     assert np.isfinite(y.data).all()
     assert all([np.isfinite(p.grad.data).all() for p in model.params()])
+
+
+# ---- place by place ----------------------------------------------------------------
+
+
+def followed(model, ids, first):
+    """The scores after each of the ids from the number ``first`` on, and how many
+    places are known then, in each block.
+    """
+    scores, lengths, memory = [], [], None
+    with no_grad(), test_mode():
+        for t in range(first, ids.shape[1] + 1):
+            y, memory = model.follow(ids[:, :t], memory)
+            scores.append(y.data)
+            lengths.append([cache.length for cache in memory or []])
+    return scores, lengths
+
+
+@tied
+@pytest.mark.parametrize("first", [1, 3, 6, 8])
+def test_follow_scores_as_the_whole_does_before_and_after_the_context_is_full(
+    tie_weights, first
+):
+    model = small(tie_weights=tie_weights, dropout=0.5)  # the context is 6
+    ids = np.random.randint(0, V, (3, 11))
+    followings = zip(*followed(model, ids, first), strict=True)
+    for t, (y, lengths) in enumerate(followings, start=first):
+        with test_mode():
+            want = model(ids[:, max(t - 6, 0) : t]).data[:, -1]
+        np.testing.assert_allclose(y, want, rtol=1e-4, atol=1e-5)
+        # Every place moves on by one then, and so nothing is kept.
+        assert lengths == ([] if t > 6 else [t, t])
+
+
+def test_with_a_graph_follow_keeps_nothing_and_gives_gradients():
+    model = small()
+    y, memory = model.follow(IDS[:, :3], None)
+    assert memory is None
+    F.sum(y).backward()
+    assert all([p.grad is not None for p in model.params()])
+
+
+def test_only_new_ids_go_through_the_blocks():
+    model, sizes = small(), []
+    forward = model.blocks[1].forward
+
+    def counting(x, cache=None):
+        sizes.append(x.shape[1])
+        return forward(x, cache=cache)
+
+    model.blocks[1].forward = counting
+    model.generate(IDS[:, :3], 6, seed=0)
+    assert sizes == [3, 1, 1, 1, 6, 6]
 
 
 # ---- weights -----------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Updates: accumulated, clipped, by every optimizer and schedule; what stops them."""
 
 import functools
+import warnings
 
 import numpy as np
 import pytest
@@ -223,6 +224,55 @@ def test_a_loss_that_is_not_finite(check_finite, optimizer):
     with pytest.raises(FloatingPointError, match="got nan in epoch 1, step 3; .* as b"):
         fit(b, batches(5), exploding, optimizer.setup(b), check_finite=check_finite)
     same(a, b)
+
+
+def diverging(dtype=np.float32):
+    """A model and batches with which SGD of a large step soon overflows."""
+    np.random.seed(0)
+    model = L.Linear(1, dtype=dtype, in_size=3)
+    return model, batches(5, X.astype(dtype), T.astype(dtype))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "lr"), [(np.float16, 1e3), (np.float32, 1e6), (np.float64, 1e30)]
+)
+def test_of_a_training_that_diverges_one_error_is_all_one_sees(dtype, lr):
+    # Warnings are errors here: one of NumPy's would come in its place.
+    model, loader = diverging(dtype)
+    with pytest.raises(FloatingPointError, match="fit: expected a finite loss, got"):
+        fit(model, loader, F.mean_squared_error, SGD(lr), epochs=9)
+
+
+def test_an_overflow_with_a_finite_loss_is_warned_of():
+    model, loader = diverging()
+
+    def loss(y, t):
+        return F.mean_squared_error(y, t) + 1 / F.exp(1e6 * F.sum(t * t))
+
+    with pytest.warns(RuntimeWarning, match="^overflow encountered$") as found:
+        history = fit(model, loader[:1], loss, SGD(1e-3))
+    assert np.isfinite(history["loss"]).all()
+    assert "exponential" in found[0].filename  # the line of the function, as ever
+
+
+def test_with_looking_switched_off_overflows_are_warned_of():
+    model, loader = diverging()
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        fit(model, loader, F.mean_squared_error, SGD(1e6), epochs=9, check_finite=False)
+    assert str(seen[0].message).startswith("overflow encountered")
+
+
+def test_trials_of_a_line_search_may_overflow_silently():
+    w = dz.Parameter(np.array([1.2]))
+
+    def loss(y, t):  # 1e100 at 1.2, infinite at 0.2, where the first trial is
+        return F.mean(F.exp(1150 * (y - t)) + F.exp(1150 * (t - y)))
+
+    ones = np.ones((2, 1))
+    history = fit(lambda x: x * w, [(ones, ones)], loss, LBFGS(iterations=2).setup([w]))
+    assert history["loss"][0] > 1e99
+    assert abs(w.data[0] - 1) < 0.2
 
 
 def test_in_an_accumulated_group_too():
