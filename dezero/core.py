@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import operator
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
@@ -246,7 +247,7 @@ class Variable:
         return int(self.data)
 
     def __index__(self) -> int:
-        return self.data.__index__()
+        return operator.index(cuda.as_numpy(self.data))
 
     def item(self) -> float | int | bool:
         """The one element as a Python number."""
@@ -675,7 +676,11 @@ class Function:
                 edges.append((creator, x._index) if x._index else creator)
                 if creator.generation >= generation:
                     generation = creator.generation + 1
-        y = self.forward(*xs)
+        try:
+            y = self.forward(*xs)
+        except Exception:
+            cuda.check_one_device(type(self).__name__, xs)  # if that was the reason
+            raise
         if raw:
             inputs = tuple(
                 [_constant(x) if type(x) is np.ndarray else x for x in inputs]
@@ -714,7 +719,11 @@ class Function:
             ):
                 return self(*self._wrap(inputs))
             xs.append(x)
-        y = self.forward(*xs)
+        try:
+            y = self.forward(*xs)
+        except Exception:
+            cuda.check_one_device(type(self).__name__, xs)  # if that was the reason
+            raise
         if type(y) is not np.ndarray:
             y = self._checked(y)
             if type(y) is tuple:
@@ -1053,12 +1062,8 @@ def run_backward(
                 edge = edges[i]
                 if edge is not None and gx is not None:
                     contribute(edge, gx, fresh, f)
-            if not retain_graph:  # _release(), without the cost of a call
-                f._edges = ()
-                if f.reads_inputs:
-                    f.inputs = None
-                if f.reads_outputs:
-                    f._output_data = None
+            if not retain_graph:
+                f._release()
         found.update(table)  # only leaves are left there
         return {x: _own(gx, ours, create_graph) for x, (gx, ours) in found.items()}
 

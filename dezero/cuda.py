@@ -5,13 +5,15 @@ calls that. CuPy is looked for on first need only: importing this module costs n
 and a CuPy that finds no device leaves CPU use as it is.
 """
 
+import contextlib
 import functools
 import importlib
 import operator
 import random
 import sys
+from collections.abc import Iterable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,6 +94,55 @@ def as_numpy(x: Any) -> np.ndarray:
     return x.get()
 
 
+def beside(x: Array, like: Array) -> Array:
+    """``x`` on the device of ``like``: itself if it is there, else a copy."""
+    if isinstance(like, np.ndarray):
+        return x if isinstance(x, np.ndarray) else x.get()
+    if isinstance(x, np.ndarray) or x.device.id != like.device.id:
+        with like.device:
+            return as_cupy(x)
+    return x
+
+
+def device_of(x: Any) -> str:
+    """Where an array or Variable lies: ``"cpu"``, or ``"cuda:0"`` and so on."""
+    if isinstance(x, _variable_type):
+        x = x.data
+    if get_array_module(x) is np:
+        return "cpu"
+    return f"cuda:{x.device.id}"
+
+
+def check_one_device(function: str, arrays: Iterable[Any]) -> None:
+    """Refuse arguments of which some are here and some there.
+
+    Libraries refuse them too, in words of their own: this is asked for an explanation
+    after something went wrong, so that a call that goes well pays nothing.
+
+    Args:
+        function: Who was given them.
+        arrays: Arrays and Variables, and what else it was given.
+
+    Raises:
+        TypeError: They lie on more than one device.
+    """
+    if not _is_loaded():
+        return
+    devices = [
+        device_of(x) for x in arrays if is_array(x) or isinstance(x, _variable_type)
+    ]
+    if len(set(devices)) > 1:
+        raise TypeError(
+            f"{function}: expected all arguments on one device, got "
+            f"{', '.join(devices)}; move data and layers with to_gpu() or to_cpu(), "
+            "plain arrays with cuda.as_cupy(x) or cuda.as_numpy(x)"
+        )
+
+
+def _is_loaded() -> bool:
+    return sys.modules.get("cupy") is not None
+
+
 def as_cupy(x: Any) -> Array:
     """A scalar, array or Variable as a CuPy array on the current device.
 
@@ -105,7 +156,7 @@ def as_cupy(x: Any) -> Array:
 
 
 def seed(n: int) -> None:
-    """Seed the random states in use: Python's, NumPy's and, if it is loaded, CuPy's.
+    """Seed the random states in use: Python's, NumPy's, CuPy's on the current GPU.
 
     Args:
         n: An integer in [0, 2**32).
@@ -124,14 +175,132 @@ def seed(n: int) -> None:
         raise ValueError(f"seed: expected an integer in [0, 2**32), got {n!r}")
     random.seed(n)
     np.random.seed(n)
-    cupy = sys.modules.get("cupy")
-    if cupy is not None and _usable_cupy() is cupy:
+    if _is_loaded() and (cupy := _usable_cupy()) is not None:
         cupy.random.seed(n)
+
+
+# =============================================================================
+# Several devices, and their memory
+# =============================================================================
+
+
+def device(index: int) -> Any:
+    """``with cuda.device(1): ...`` makes the second GPU the current one inside.
+
+    Arrays are made, and ``to_gpu()`` moves to, where the current device is. What lies
+    on one GPU is to be used while it is the current one.
+
+    Args:
+        index: Which GPU, from 0.
+
+    Raises:
+        RuntimeError: No usable CuPy.
+        TypeError: ``index`` is no integer.
+        ValueError: There is no such GPU.
+    """
+    cupy = _require_cupy("device")
+    try:
+        index = operator.index(index)
+    except TypeError:
+        raise TypeError(
+            f"device: expected an integer, got {type(index).__name__}"
+        ) from None
+    count = cupy.cuda.runtime.getDeviceCount()
+    if not 0 <= index < count:
+        raise ValueError(f"device: expected a number in [0, {count}), got {index}")
+    return cupy.cuda.Device(index)
+
+
+class MemoryStatistics(NamedTuple):
+    """Bytes on the current GPU.
+
+    ``used`` by arrays; ``reserved``, which CuPy holds for them and for arrays to come;
+    ``free``, which the GPU has left for anybody; ``total``, which it was built with.
+    """
+
+    used: int
+    reserved: int
+    free: int
+    total: int
+
+
+def memory_statistics() -> MemoryStatistics:
+    """How much memory of the current GPU is in use.
+
+    Raises:
+        RuntimeError: No usable CuPy.
+    """
+    cupy = _require_cupy("memory_statistics")
+    pool = cupy.get_default_memory_pool()
+    free, total = cupy.cuda.Device().mem_info
+    return MemoryStatistics(pool.used_bytes(), pool.total_bytes(), free, total)
+
+
+def free_memory() -> None:
+    """Give back to the GPU what CuPy holds for arrays to come. Without one: nothing."""
+    if _is_loaded() and (cupy := _usable_cupy()) is not None:
+        cupy.get_default_memory_pool().free_all_blocks()
+
+
+def synchronize() -> None:
+    """Wait until the current GPU has done all it was told. Without one: nothing."""
+    if _is_loaded() and (cupy := _usable_cupy()) is not None:
+        cupy.cuda.Device().synchronize()
+
+
+# =============================================================================
+# Where the libraries differ
+# =============================================================================
 
 
 def scatter_add(target: Array, index: Any, values: Array) -> None:
     """``target[index] += values`` in place, where repeated indices add up."""
-    if get_array_module(target) is np:
-        np.add.at(target, index, values)
-    else:
-        importlib.import_module("cupyx").scatter_add(target, index, values)
+    get_array_module(target).add.at(target, index, values)
+
+
+def linalg_errors(xp: Any) -> contextlib.AbstractContextManager[None]:
+    """Inside, ``xp.linalg`` raises LinAlgError; CuPy's does not by itself.
+
+    The GPU must be waited for, to know.
+    """
+    if xp is np:
+        return contextlib.nullcontext()
+    return importlib.import_module("cupyx").errstate(linalg="raise")
+
+
+def compiled(kernel: Any) -> Any:
+    """CuPy's form of a :class:`dezero.kernels.Kernel`, made at its first use.
+
+    CuPy then compiles it for the dtypes that it meets, and keeps that on disk.
+    """
+    return _compiled(_require_cupy("compiled"), kernel)
+
+
+@functools.cache
+def _compiled(cupy: Any, kernel: Any) -> Any:
+    return getattr(cupy, kernel.kind)(**kernel.parts)
+
+
+CONSTANT_BYTES = 1 << 16  # larger ones are not kept
+
+
+def constant(x: np.ndarray, xp: Any) -> Array:
+    """``x`` as an array of the library ``xp``, for numbers that stay: read only.
+
+    On a GPU, small arrays are kept: a step of training that needs the same indices or
+    weights as the one before moves nothing there.
+    """
+    if xp is np:
+        return x
+    cupy = _require_cupy("constant")
+    if x.nbytes > CONSTANT_BYTES:
+        return cupy.asarray(x)
+    place = cupy, cupy.cuda.runtime.getDevice()
+    return _kept_constant(*place, x.tobytes(), x.dtype.str, x.shape)
+
+
+@functools.lru_cache(maxsize=256)
+def _kept_constant(
+    cupy: Any, device: int, data: bytes, dtype: str, shape: tuple[int, ...]
+) -> Array:
+    return cupy.asarray(np.frombuffer(data, dtype).reshape(shape))

@@ -3,9 +3,11 @@
 import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from dezero import cuda
+
+from .cupy_stand_in.installing import installed
 
 # Time limits per example fail on a busy machine, not on a wrong function.
 common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -20,9 +22,21 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", default))
 
 
 def pytest_collection_modifyitems(items):
-    """Tests marked gpu skip where no device answers."""
-    marked = [item for item in items if item.get_closest_marker("gpu")]
-    if marked and not cuda.gpu_enable:
-        skip = pytest.mark.skip(reason="no usable CuPy device")
-        for item in marked:
-            item.add_marker(skip)
+    """Tests marked gpu get the stand-in for CuPy where no device answers."""
+    if cuda.gpu_enable:
+        return
+    for item in items:
+        if not item.get_closest_marker("gpu"):
+            continue
+        if is_hypothesis_test(item.obj):
+            reason = "no usable CuPy device; on the stand-in: tests/cupy_stand_in"
+            item.add_marker(pytest.mark.skip(reason=reason))
+        else:
+            item.fixturenames.insert(0, "cupy_stand_in")
+
+
+@pytest.fixture
+def cupy_stand_in():
+    """CuPy's strict stand-in, in CuPy's place."""
+    with installed() as cupy:
+        yield cupy

@@ -1349,3 +1349,36 @@ def test_backward_of_a_variable_without_data():
     )
     with pytest.raises(RuntimeError, match=text):
         dz.Parameter(None).backward()
+
+
+def test_generations_count_the_functions_on_the_longest_way():
+    x = variable(1.0)
+    y = x * 2
+    z = y * 2
+    assert [v.generation for v in (x, y, z, x + z, z + x)] == [0, 1, 2, 3, 3]
+
+
+def test_raw_arrays_are_variables_in_inputs():
+    seen = []
+
+    class Watched(dz.Function):
+        def forward(self, x0, x1, x2):
+            return x0 * x1
+
+        def backward(self, gy):
+            seen.extend(self.inputs)
+            return gy * self.inputs[1], None, None
+
+    x = variable(1.0, 2.0)
+    Watched()(x, np.array([3.0, 4.0]), None).backward()
+    assert [type(v) for v in seen] == [dz.Variable, dz.Variable, type(None)]
+    np.testing.assert_array_equal(x.grad.data, [3, 4])
+
+
+def test_a_forward_that_returns_complex_numbers():
+    class Turned(dz.Function):
+        def forward(self, x):
+            return x, x * 1j
+
+    with pytest.raises(TypeError, match=r"^Turned.forward: expected .* complex128$"):
+        Turned()(variable(1.0))

@@ -30,6 +30,7 @@ TREES = {name: ast.parse(path.read_text()) for name, path in SOURCES.items()}
 # A module imports from lower layers, or from its own layer where that makes no circle.
 LAYERS = (
     {"cuda"},
+    {"kernels"},
     {"core"},
     {"functions"},
     # Serializers store arrays by name; they know no layers, layers know them.
@@ -42,7 +43,7 @@ LAYERS = (
 # These stand beside the layers, and only on what is listed.
 BESIDE = {
     "allocation": set(),
-    "optimizers": {"core", "cuda"},
+    "optimizers": {"core", "cuda", "kernels"},
     "transforms": {"cuda"},
     "dataloaders": {"cuda"},
     "downloads": {"cuda"},

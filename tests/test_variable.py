@@ -531,3 +531,21 @@ def test_attach_can_be_repeated():
     before = {name: getattr(dz.Variable, name) for name in METHODS}
     dz.setup_variable()
     assert {name: getattr(dz.Variable, name) for name in METHODS} == before
+
+
+def test_array_in_another_dtype():
+    x = dz.Variable(np.ones(2, np.float32))
+    assert x.__array__(np.float64).dtype == np.float64
+    assert x.__array__().dtype == np.float32
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickled])
+def test_a_copy_of_a_seeded_result_starts_anew(duplicate):
+    parts = F.split(dz.Variable(np.arange(4.0)), 2)
+    parts[1].grad = np.array([5.0, 7.0])
+    leaf = duplicate(parts[1])
+    (leaf * 3).backward()
+    np.testing.assert_array_equal(leaf.grad.data, [8, 10])  # onto the one it brought
+    y = duplicate(parts[1])
+    y.backward()  # ones; a leaf has no seed of its own
+    np.testing.assert_array_equal(y.grad.data, [6, 8])

@@ -101,9 +101,8 @@ def adaptive_average_pooling(
         counts = [stop - start for start, stop in _parts(x.shape[axis], size)]
         column = size, *[1] * (x.ndim - axis)
         # Divided first: sums may be out of the range of half precision.
-        parts = _in_parts(y, axis, size, 0) / xp.asarray(counts, y.dtype).reshape(
-            column
-        )
+        divisors = np.asarray(counts, y.dtype).reshape(column)
+        parts = _in_parts(y, axis, size, 0) / cuda.constant(divisors, xp)
         y = sum(parts, axis=axis + 1)
     return y
 

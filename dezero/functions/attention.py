@@ -45,12 +45,14 @@ class ScaledDotProductAttention(Function):
         if w.shape[-1]:  # the largest of nothing is no number
             m = w.max(axis=-1, keepdims=True)
             if partly:
-                m[m == -np.inf] = 0  # nothing to look at: exp(-inf - 0) = 0
+                # Nothing to look at: exp(-inf - 0) = 0. (To assign by a mask, a GPU
+                # would have to be waited for.)
+                xp.copyto(m, 0, where=m == -np.inf)
             w -= m
         xp.exp(w, out=w)
         total = w.sum(axis=-1, keepdims=True)
         if partly:
-            total[total == 0] = 1
+            xp.copyto(total, 1, where=total == 0)
         w /= total
         self.weights = w
         seen = w if self.dropout is None else self.dropout.forward(w)
@@ -108,7 +110,8 @@ class ScaledDotProductAttention(Function):
 
     def _dropped(self, w):
         """``w`` with the elements dropped that forward dropped."""
-        return self.dropout.backward(as_variable(w)).data
+        gx = self.dropout.backward(as_variable(w))
+        return gx.data if isinstance(gx, Variable) else gx
 
     def fit_gradient(self, gx, x):
         # A stack of gradients is summed over the axes that x was broadcast along.

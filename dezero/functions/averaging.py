@@ -120,4 +120,4 @@ def _counts(window: Window, count_include_pad: bool) -> Any:
 def _divide(x: Array, counts: Any) -> Array:
     """``x / counts`` in the dtype of ``x``, in place nowhere."""
     xp = cuda.get_array_module(x)
-    return x / xp.asarray(counts, dtype=x.dtype)
+    return x / cuda.constant(np.asarray(counts, dtype=x.dtype), xp)

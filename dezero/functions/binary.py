@@ -174,10 +174,13 @@ def binary_cross_entropy(
 
     Raises:
         ValueError: The shapes do not fit, N is 0 and has no mean, an element of ``p``
-            is outside [0, 1], or there is no such reduction.
+            is outside [0, 1] (on a GPU, where that is not looked at, the loss is NaN),
+            or there is no such reduction.
     """
     p, t = _with_targets("binary_cross_entropy", p, t, reduction)
-    for value in (p.data.min(), p.data.max()) if p.size else ():
+    # A GPU would have to be waited for: there, such an element makes the loss NaN.
+    here = isinstance(p.data, np.ndarray) and p.size
+    for value in (p.data.min(), p.data.max()) if here else ():
         if value < 0 or value > 1:
             raise ValueError(
                 f"binary_cross_entropy: expected probabilities in [0, 1], got {value}; "
@@ -223,13 +226,16 @@ def focal(
 
     Raises:
         TypeError: ``alpha`` or ``gamma`` is no number.
-        ValueError: They are out of range, t holds other numbers, the shapes do not fit,
-            N is 0 and has no mean, or there is no such reduction.
+        ValueError: They are out of range, t holds other numbers (on a GPU, where that
+            is not looked at, the loss is NaN), the shapes do not fit, N is 0 and has no
+            mean, or there is no such reduction.
     """
     x, t = _with_targets("focal", x, t, reduction)
     gamma = as_number("focal", "gamma", gamma, low=0)
     yes = t.data == 1
-    if not (yes | (t.data == 0)).all():
+    known = yes | (t.data == 0)
+    on_gpu = not isinstance(known, np.ndarray)  # which would have to be waited for
+    if not on_gpu and not known.all():
         raise ValueError("focal: expected zeros and ones as t, got other numbers")
     # How far the score is on the wrong side: q = sigmoid(-wrong).
     wrong = x * (1 - 2 * yes.astype(x.dtype))
@@ -239,4 +245,6 @@ def focal(
         if alpha > 1:
             raise ValueError(f"focal: expected alpha in [0, 1], got {alpha:g}")
         y = y * (1 - alpha + (2 * alpha - 1) * yes.astype(x.dtype))
+    if on_gpu:
+        y = where(known, y, np.nan)
     return of_batch("focal", y, reduction)

@@ -274,7 +274,7 @@ class _RandomNumbers:
     """The random numbers of a first run of f, for a second one.
 
     NumPy's state can be read and set. That of a GPU cannot be read: there, f draws
-    from a generator of its own, seeded from the global one.
+    from a generator of its own, seeded from NumPy's.
     """
 
     def __init__(self, xs: Sequence[Any]) -> None:
@@ -285,7 +285,8 @@ class _RandomNumbers:
         self.state: Any = None  # of NumPy; None if f draws no numbers there
         self.seed = None
         if self.xp is not np:
-            self.seed = int(self.xp.random.randint(0, 2**31 - 1))
+            # Drawn here: to read a number of a GPU's, it would have to be waited for.
+            self.seed = np.random.randint(2**31 - 1)
 
     @contextlib.contextmanager
     def first(self) -> Iterator[None]:

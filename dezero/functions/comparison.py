@@ -87,8 +87,9 @@ def _share(above, below, gy):
     """1 where ``above > below``, 1/2 where they are equal, else 0."""
     share = _as_weight(above > below, gy)
     tie = above == below
-    if tie.any():
-        share = cuda.get_array_module(tie).where(tie, share.dtype.type(0.5), share)
+    xp = cuda.get_array_module(tie)
+    if xp is not np or tie.any():  # a GPU would have to be waited for
+        share = xp.where(tie, share.dtype.type(0.5), share)
     return share
 
 

@@ -179,7 +179,9 @@ class Cholesky(Function):
     def forward(self, x):
         xp = cuda.get_array_module(x)
         try:
-            return xp.linalg.cholesky(x)
+            # cuSOLVER leaves half a factor behind, and no NaN: it must be asked.
+            with cuda.linalg_errors(xp):
+                return xp.linalg.cholesky(x)
         except np.linalg.LinAlgError:
             raise np.linalg.LinAlgError(
                 "cholesky: expected positive definite matrices, got one that is not, "
@@ -213,8 +215,7 @@ def cholesky(x: ArrayLike) -> Variable:
         Variable of shape (..., N, N).
 
     Raises:
-        LinAlgError: A matrix is not positive definite (on a GPU the result is not
-            finite instead). It is a ValueError.
+        LinAlgError: A matrix is not positive definite. It is a ValueError.
         ValueError: The last two axes differ.
     """
     x = as_squares("cholesky", "x", x)

@@ -1,11 +1,14 @@
 """Recurrent networks with gates, LSTM and GRU: whole sequences and single steps."""
 
+import numpy as np
+
 from dezero import cuda
 from dezero.core import ArrayLike, Variable
 from dezero.functions.activation import sigmoid
 from dezero.functions.hyperbolic import tanh
 from dezero.functions.joining import split
 from dezero.functions.recurrence import Recurrence, one_step, run
+from dezero.kernels import gated as kernels
 
 __all__ = ["GRU", "LSTM", "gru", "gru_cell", "lstm", "lstm_cell"]
 
@@ -18,13 +21,20 @@ class LSTM(Recurrence):
         # sigmoid(a) = tanh(a / 2) / 2 + 1 / 2, so that one tanh does for all four gates
         # and no number overflows.
         xp = cuda.get_array_module(a)
+        if xp is not np:
+            return
         H = a.shape[-1] // 4
-        self.half = xp.repeat(xp.asarray([0.5, 0.5, 1, 0.5], a.dtype), H)
-        self.shift = xp.repeat(xp.asarray([0.5, 0.5, 0, 0.5], a.dtype), H)
+        self.half = xp.full(4 * H, 0.5, a.dtype)
+        self.half[2 * H : 3 * H] = 1
+        self.shift = xp.full(4 * H, 0.5, a.dtype)
+        self.shift[2 * H : 3 * H] = 0
 
     def step(self, a, product, old, new, kept):
         xp = cuda.get_array_module(a)
         (_, c0), (h, c), tanh_c = old, new, kept[0]
+        if xp is not np:
+            kernels.lstm(product, c0, c0.shape[1], a, h, c, tanh_c)
+            return
         a += product
         a *= self.half
         xp.tanh(a, out=a)
@@ -41,6 +51,9 @@ class LSTM(Recurrence):
         xp = cuda.get_array_module(a)
         c0, tanh_c = old[1], kept[0]
         gh, gc = gs
+        if xp is not np:
+            kernels.lstm_back(a, c0, tanh_c, gh, c0.shape[1], gc, ga)
+            return
         i, f, g, o = _parts(a, 4)
         gi, gf, gg, go = _parts(ga, 4)
         xp.multiply(gh, tanh_c, out=go)
@@ -75,6 +88,9 @@ class GRU(Recurrence):
         xp = cuda.get_array_module(a)
         h0, h, u = old[0], new[0], kept[0]
         H = u.shape[1]
+        if xp is not np:
+            kernels.gru(product, h0, H, a, h, u)
+            return
         u[...] = product[:, 2 * H :]
         r, z, n = _parts(a, 3)
         rz = a[:, : 2 * H]
@@ -94,6 +110,9 @@ class GRU(Recurrence):
         xp = cuda.get_array_module(a)
         h0, u, gh = old[0], kept[0], gs[0]
         H = u.shape[1]
+        if xp is not np:
+            kernels.gru_back(a, h0, u, H, gh, ga, gu)
+            return
         r, z, n = _parts(a, 3)
         gr, gz, gn = _parts(ga, 3)
         xp.multiply(n, n, out=gn)  # gn = gh * (1 - z) * (1 - n**2)

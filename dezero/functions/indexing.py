@@ -38,9 +38,11 @@ def _as_index_part(part: Any, xp: Any) -> Any:
         part = np.asarray(part) if len(part) else np.zeros(0, np.intp)
     if not cuda.is_array(part):
         return part
-    if isinstance(part, np.ndarray) and part.ndim == 0 and part.dtype.kind in "iu":
+    if not isinstance(part, np.ndarray):
+        return xp.asarray(part)
+    if part.ndim == 0 and part.dtype.kind in "iu":
         return int(part)
-    return xp.asarray(part)
+    return cuda.constant(part, xp)
 
 
 def _is_integer_array(part: Any) -> bool:

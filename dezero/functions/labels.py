@@ -9,9 +9,11 @@ from dezero import cuda
 from dezero.core import ArrayLike, Variable, as_variable
 from dezero.cuda import Array
 from dezero.functions.axes import moveaxis
+from dezero.functions.comparison import where
 from dezero.functions.dtypes import cast
 from dezero.functions.indexing import get_item, scatter_add
 from dezero.functions.loss import check_reduction, reduced
+from dezero.functions.reduction import mean, sum
 from dezero.functions.shape import as_axis, as_integer, reshape
 
 __all__ = ["nll_loss"]
@@ -47,6 +49,11 @@ def class_labels(function: str, x: Variable, t: ArrayLike) -> Array:
     return labels_below(function, class_ids(function, x, t), x.shape[1])
 
 
+def class_labels_to_learn(function: str, x: Variable, t: ArrayLike) -> Array:
+    """The same for a loss: see :func:`labels_to_learn`."""
+    return labels_to_learn(function, class_ids(function, x, t), x.shape[1])
+
+
 def labels_below(function: str, ids: Array, C: int) -> Array:
     """``ids``, checked to be in [0, C).
 
@@ -60,6 +67,22 @@ def labels_below(function: str, ids: Array, C: int) -> Array:
                 f"{function}: expected labels in [0, {C}) for {C} classes, got {label}"
             )
     return ids
+
+
+def labels_to_learn(function: str, ids: Array, C: int) -> Array:
+    """``ids``, checked to be in [0, C), unless a GPU would have to be waited for.
+
+    There, :func:`unknown` makes the loss of such a label NaN.
+
+    Raises:
+        ValueError: One is not.
+    """
+    return labels_below(function, ids, C) if isinstance(ids, np.ndarray) else ids
+
+
+def unknown(ids: Array, C: int) -> Array | None:
+    """On a GPU, which ``ids`` are not in [0, C); None where that was looked at."""
+    return None if isinstance(ids, np.ndarray) else (ids < 0) | (ids >= C)
 
 
 def by_rows(
@@ -109,6 +132,9 @@ def rows_that_count(
 ) -> tuple[Variable, Array, Array | None]:
     """The rows and labels that count, and where they stood; None for all of them.
 
+    On a GPU, which would have to be waited for, the others stay: rows of zeros and
+    labels 0, which :func:`summed_up` leaves out.
+
     Raises:
         TypeError: ``ignore_label`` is no integer: no label would ever be equal to it.
     """
@@ -116,6 +142,8 @@ def rows_that_count(
         return rows, ids, None
     ignore_label = as_integer(function, "ignore_label", ignore_label)
     counted = ids != ignore_label
+    if not isinstance(ids, np.ndarray):
+        return where(counted[:, None], rows, 0), ids * counted, counted
     if counted.all():
         return rows, ids, None
     # Left out, not multiplied by 0: whatever stands there, NaN included, does no harm.
@@ -130,13 +158,38 @@ def summed_up(
     reduction: str,
 ) -> Variable:
     """The losses of labels, weighted already, as ``reduction`` asks."""
+    xp = cuda.get_array_module(losses)
+    if xp is not np and not (counted is weights is None):
+        return _summed_up_on_gpu(losses, weights, counted, shape, reduction)
     if reduction == "none":
         if counted is not None:
-            xp = cuda.get_array_module(losses)
             losses = scatter_add(xp.zeros(counted.size, losses.dtype), counted, losses)
         return reshape(losses, shape)
     N = losses.size if weights is None else float(weights.sum(dtype=np.float64))
     return reduced(losses, reduction, N)
+
+
+def _summed_up_on_gpu(
+    losses: Variable,
+    weights: Array | None,
+    counted: Array | None,
+    shape: tuple[int, ...],
+    reduction: str,
+) -> Variable:
+    """The same without waiting: the host never learns how much counts."""
+    xp = cuda.get_array_module(losses)
+    if counted is not None:
+        losses = where(counted, losses, 0)
+    if reduction == "none":
+        return reshape(losses, shape)
+    if reduction == "sum" or not losses.size:
+        return sum(losses)
+    counts: Any = xp.ones(losses.shape) if weights is None else weights
+    if counted is not None:
+        counts = counts * counted
+    N = counts.sum(dtype=np.float64)
+    share = xp.where(N == 0, 0.0, losses.size / N)
+    return mean(losses) * share.astype(losses.dtype)
 
 
 def nll_loss(
@@ -167,7 +220,8 @@ def nll_loss(
     Raises:
         TypeError: ``t`` holds no integers, or ``ignore_label`` is none.
         ValueError: The shapes do not fit, there are no logarithms, a label is negative
-            or not below C, or there is no such axis or reduction.
+            or not below C (on a GPU, where that is not looked at, its loss is NaN), or
+            there is no such axis or reduction.
     """
     log_p, t = as_variable(log_p), as_variable(t)
     if log_p.dtype.kind != "f":  # an unsigned integer has no negative
@@ -176,9 +230,12 @@ def nll_loss(
     rows, ids, shape = by_rows("nll_loss", log_p, t, axis)
     C = rows.shape[1]
     rows, ids, counted = rows_that_count("nll_loss", rows, ids, ignore_label)
-    ids = labels_below("nll_loss", ids, C)
+    ids = labels_to_learn("nll_loss", ids, C)
     places = cuda.get_array_module(rows).arange(len(ids))
     losses = -get_item(rows, (places, ids))
+    wrong = unknown(ids, C)
+    if wrong is not None:
+        losses = where(wrong, np.nan, losses)
     weights = weights_of_classes("nll_loss", class_weights, log_p, C)
     if weights is not None:
         weights = weights[ids]

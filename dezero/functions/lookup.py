@@ -7,6 +7,7 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Variable, as_variable
 from dezero.cuda import Array
+from dezero.functions.comparison import where
 from dezero.functions.dtypes import as_dtype
 from dezero.functions.indexing import get_item
 from dezero.functions.shape import as_axis, as_integer, ravel
@@ -98,7 +99,10 @@ def _integers(function: str, indices: Any, x: Array) -> Array:
         indices = indices.data
     xp = cuda.get_array_module(x)
     empty = isinstance(indices, (list, tuple)) and not len(indices)
-    indices = xp.asarray(indices, dtype=np.intp if empty else None)
+    if not cuda.is_array(indices):
+        indices = np.asarray(indices, dtype=np.intp if empty else None)
+    if isinstance(indices, np.ndarray):
+        indices = cuda.constant(indices, xp)
     if indices.dtype.kind not in "iu":
         raise TypeError(f"{function}: expected integers, got dtype {indices.dtype}")
     return indices
@@ -110,12 +114,27 @@ def _integers(function: str, indices: Any, x: Array) -> Array:
 
 
 def _class_ids(function: str, ids: Any, n: int, x: Array) -> Array:
-    """``ids`` as an array of integers in [0, n), in the library of ``x``."""
+    """``ids`` as an array of integers in the library of ``x``, in [0, n) on a CPU.
+
+    To look at them, a GPU would have to be waited for: see ``_or_nan``.
+    """
     ids = _integers(function, ids, x)
-    if ids.size and not (0 <= ids.min() and ids.max() < n):
+    if (
+        isinstance(ids, np.ndarray)
+        and ids.size
+        and not (0 <= ids.min() and ids.max() < n)
+    ):
         wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
         raise IndexError(f"{function}: expected ids in [0, {n}), got {wrong}")
     return ids
+
+
+def _or_nan(y: Variable, ids: Array, n: int) -> Variable:
+    """``y`` (..., D), on a GPU with NaN where ``ids`` (...) are not in [0, n)."""
+    if isinstance(ids, np.ndarray) or y.dtype.kind != "f":
+        return y
+    known = (ids >= 0) & (ids < n)
+    return where(known.reshape(ids.shape + (1,) * (y.ndim - ids.ndim)), y, np.nan)
 
 
 def embed_id(x: ArrayLike, W: ArrayLike) -> Variable:
@@ -131,14 +150,16 @@ def embed_id(x: ArrayLike, W: ArrayLike) -> Variable:
         Variable of shape (N, T, ..., D).
 
     Raises:
-        IndexError: An id is not in [0, V).
+        IndexError: An id is not in [0, V). On a GPU, which would have to be waited for,
+            its row is NaN instead.
         TypeError: The ids are no integers.
         ValueError: ``W`` has no axis.
     """
     W = as_variable(W)
     if not W.ndim:
         raise ValueError("embed_id: expected W of shape (V, D), got ()")
-    return get_item(W, _class_ids("embed_id", x, len(W), W.data))
+    ids = _class_ids("embed_id", x, len(W), W.data)
+    return _or_nan(get_item(W, ids), ids, len(W))
 
 
 def one_hot(ids: ArrayLike, n: int, dtype: Any = np.float32) -> Variable:
@@ -153,7 +174,8 @@ def one_hot(ids: ArrayLike, n: int, dtype: Any = np.float32) -> Variable:
         Variable of shape (N, ..., n), a constant.
 
     Raises:
-        IndexError: An id is not in [0, n).
+        IndexError: An id is not in [0, n). On a GPU, which would have to be waited for,
+            its vector is NaN instead.
         TypeError: The ids or ``n`` are no integers, or ``dtype`` is no such dtype.
         ValueError: ``n`` is negative.
     """
@@ -163,4 +185,5 @@ def one_hot(ids: ArrayLike, n: int, dtype: Any = np.float32) -> Variable:
     dtype = as_dtype("one_hot", dtype)
     xp = cuda.get_array_module(ids)
     index = _class_ids("one_hot", ids, n, xp.empty(0))
-    return as_variable((index[..., None] == xp.arange(n)).astype(dtype))
+    y = as_variable((index[..., None] == xp.arange(n)).astype(dtype))
+    return _or_nan(y, index, n)

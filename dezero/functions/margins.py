@@ -9,7 +9,7 @@ from dezero.functions.arguments import as_number
 from dezero.functions.comparison import where
 from dezero.functions.dtypes import cast
 from dezero.functions.indexing import get_item
-from dezero.functions.labels import class_labels
+from dezero.functions.labels import class_labels_to_learn, unknown
 from dezero.functions.loss import check_reduction, reduced
 from dezero.functions.norms import norm
 from dezero.functions.reduction import sum
@@ -40,16 +40,20 @@ def hinge(
     Raises:
         TypeError: ``t`` holds no integers, or ``margin`` is no number.
         ValueError: ``x`` is no matrix, ``t`` has not N elements, a label is negative or
-            not below C, N is 0, or there is no such reduction.
+            not below C (on a GPU, where that is not looked at, the loss is NaN), N is
+            0, or there is no such reduction.
     """
     x = as_variable(x)
     if x.dtype.kind != "f":  # an unsigned integer has no negative
         x = cast(x, np.float64)
     check_reduction("hinge", reduction)
     margin = as_number("hinge", "margin", margin)
-    ids = class_labels("hinge", x, t)
+    ids = class_labels_to_learn("hinge", x, t)
     xp = cuda.get_array_module(x)
     right = get_item(x, (xp.arange(len(ids)), ids))
+    unseen = unknown(ids, x.shape[1])
+    if unseen is not None:
+        right = where(unseen, np.nan, right)
     short = relu(x - expand_dims(right, 1) + margin)  # (N, C)
     wrong = xp.arange(x.shape[1]) != ids[:, None]
     return reduced(sum(short * wrong.astype(short.dtype), 1), reduction, len(ids))
@@ -122,8 +126,9 @@ def cosine_embedding_loss(
 
     Raises:
         TypeError: ``margin`` is no number.
-        ValueError: The shapes do not fit, ``t`` holds other numbers, there is no pair
-            to average over, or there is no such reduction.
+        ValueError: The shapes do not fit, ``t`` holds other numbers (on a GPU, where
+            that is not looked at, the loss is NaN), there is no pair to average over,
+            or there is no such reduction.
     """
     check_reduction("cosine_embedding_loss", reduction)
     margin = as_number("cosine_embedding_loss", "margin", margin)
@@ -134,12 +139,16 @@ def cosine_embedding_loss(
             f"{x0.shape}, {x1.shape} and {t.shape}"
         )
     together = t.data == 1
-    if not (together | (t.data == -1)).all():
+    known = together | (t.data == -1)
+    on_gpu = not isinstance(known, np.ndarray)  # which would have to be waited for
+    if not on_gpu and not known.all():
         raise ValueError(
             "cosine_embedding_loss: expected 1 and -1 as t, got other numbers"
         )
     c = cosine_similarity(x0, x1)
     y = where(together, 1 - c, relu(c - margin))
+    if on_gpu:
+        y = where(known, y, np.nan)
     _check_some("cosine_embedding_loss", y, reduction)
     return reduced(y, reduction, y.size)
 

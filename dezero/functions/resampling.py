@@ -125,7 +125,7 @@ class Resample(Function):
         xp = cuda.get_array_module(x)
         y = None
         for indices, weights in self.terms:
-            part = xp.take(x, xp.asarray(indices), axis=self.axis)
+            part = xp.take(x, cuda.constant(indices, xp), axis=self.axis)
             if weights is not None:
                 part *= self.along(weights, x)
             if y is not None:
@@ -140,7 +140,7 @@ class Resample(Function):
         shape = [1] * x.ndim
         shape[self.axis] = -1
         xp = cuda.get_array_module(x)
-        return xp.asarray(weights, dtype=x.dtype).reshape(shape)
+        return cuda.constant(np.asarray(weights, x.dtype).reshape(shape), xp)
 
 
 class ResampleGrad(Resample):
@@ -160,7 +160,7 @@ class ResampleGrad(Resample):
             for k in range(max(turn, default=-1) + 1):
                 for i, j in _as_slices(np.flatnonzero(turn == k), indices):
                     if not isinstance(i, slice):
-                        i, j = xp.asarray(i), xp.asarray(j)
+                        i, j = cuda.constant(i, xp), cuda.constant(j, xp)
                     gx_first[j] += part[i]
         return gx.astype(gy.dtype, copy=False)
 

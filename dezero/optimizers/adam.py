@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
+from dezero.kernels import optimizers as kernels
 from dezero.optimizers.base import Optimizer
 
 
@@ -105,6 +108,12 @@ class Adam(Optimizer):
             state["largest"] = state["v"].copy()
         # With amsgrad, the largest v so far divides; else v itself.
         moments = [state[k] for k in ("m", "v", "largest" if self.amsgrad else "v")]
+        if xp is not np:
+            self.launch(
+                kernels.adam, param, moments, beta1, 1 - beta1, beta2, 1 - beta2, eps,
+                lr, shrink, bool(self.amsgrad),
+            )  # fmt: skip
+            return
         for p, g, m, v, largest, tmp in self.blocks(param, *moments):
             xp.multiply(g, 1 - beta1, out=tmp)
             m *= beta1

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
+from dezero.kernels import optimizers as kernels
 from dezero.optimizers.base import Optimizer
 
 
@@ -40,7 +43,11 @@ class AdaGrad(Optimizer):
         """Add the square of the gradient of ``param``, and take a step."""
         xp = cuda.get_array_module(param.data)
         lr, eps = float(self.lr), float(self.eps)
-        for p, g, h, tmp in self.blocks(param, self.state(param)["h"]):
+        total = self.state(param)["h"]
+        if xp is not np:
+            self.launch(kernels.adagrad, param, [total], lr, eps)
+            return
+        for p, g, h, tmp in self.blocks(param, total):
             xp.multiply(g, g, out=tmp)
             h += tmp
             xp.sqrt(h, out=tmp)
@@ -92,7 +99,11 @@ class AdaDelta(Optimizer):
         xp = cuda.get_array_module(param.data)
         rho, eps, lr = float(self.rho), float(self.eps), float(self.lr)
         state = self.state(param)
-        for p, g, v, u, tmp in self.blocks(param, state["v"], state["u"]):
+        arrays = [state["v"], state["u"]]
+        if xp is not np:
+            self.launch(kernels.adadelta, param, arrays, rho, 1 - rho, eps, lr)
+            return
+        for p, g, v, u, tmp in self.blocks(param, *arrays):
             d = self.scratch(tmp)
             xp.multiply(g, g, out=tmp)
             tmp *= 1 - rho
@@ -172,6 +183,10 @@ class RMSprop(Optimizer):
                 state[name] = xp.zeros_like(state["v"])
         # Where the rule needs no mean or no step, v takes their place, unused.
         arrays = [state.get(name, state["v"]) for name in ("v", "a", "d")]
+        if xp is not np:
+            numbers = lr, rho, 1 - rho, eps, momentum, bool(self.centered)
+            self.launch(kernels.rmsprop, param, arrays, *numbers)
+            return
         for p, g, v, a, d, tmp in self.blocks(param, *arrays):
             xp.multiply(g, g, out=tmp)
             tmp *= 1 - rho

@@ -67,9 +67,8 @@ class ExponentialMovingAverage:
                 self._averages[p] = p.data.astype(working_dtype(p.data), order="C")
                 continue
             xp = cuda.get_array_module(p.data)
-            if cuda.get_array_module(average) is not xp:  # the parameter moved
-                average = cuda.as_numpy(average) if xp is np else cuda.as_cupy(average)
-                self._averages[p] = average
+            # where the parameter has moved to another device
+            average = self._averages[p] = cuda.beside(average, p.data)
             # a + (1 - decay) * (p - a): weights that stand still are met exactly
             change = xp.asarray(xp.subtract(p.data, average, dtype=average.dtype))
             change *= 1 - decay
@@ -94,8 +93,7 @@ class ExponentialMovingAverage:
         for p in self._named().values():
             if p in self._averages:
                 xp = cuda.get_array_module(p.data)
-                average = self._averages[p]
-                average = cuda.as_numpy(average) if xp is np else cuda.as_cupy(average)
+                average = cuda.beside(self._averages[p], p.data)
                 p.data = xp.array(average, dtype=p.dtype)
 
     def state_dict(self) -> dict[str, Any]:

@@ -210,11 +210,15 @@ class Optimizer(Blocks):
         return params
 
     def _refuse_nonfinite(self, params: list[Variable]) -> None:
-        bad = []
+        finite: list[Any] = []
         for p in params:
             assert p.grad is not None
-            if not bool(cuda.get_array_module(p.data).isfinite(p.grad.data).all()):
-                bad.append(self._name(p))
+            xp = cuda.get_array_module(p.data)
+            finite.append(xp.isfinite(p.grad.data).all())
+        devices = {cuda.device_of(x) for x in finite}
+        if len(devices) == 1 and devices != {"cpu"} and bool(xp.stack(finite).all()):
+            return  # a GPU was waited for once, not for each of them
+        bad = [self._name(p) for p, x in zip(params, finite, strict=True) if not x]
         if bad:
             raise ValueError(
                 f"{type(self).__name__}.update: expected finite gradients, got "
@@ -260,7 +264,6 @@ class Optimizer(Blocks):
             assert param.grad is not None
             grad = param.grad.data.astype(working_dtype(param.data), copy=False)
             state = self._state[param] = self.init_state(grad)
-        xp = cuda.get_array_module(param.data)
         for name, x in state.items():
             if not cuda.is_array(x):
                 continue
@@ -270,8 +273,7 @@ class Optimizer(Blocks):
                     f"keep its shape {x.shape}, got {param.shape}; call setup again"
                 )
             # where the parameter has moved to another device
-            if cuda.get_array_module(x) is not xp:
-                state[name] = cuda.as_numpy(x) if xp is np else cuda.as_cupy(x)
+            state[name] = cuda.beside(x, param.data)
         return state
 
     def state_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
+from dezero.kernels import Kernel
 from dezero.optimizers.states import working_dtype
 
 # Elements per block: a piece of a parameter, its gradient and its state stay in the
@@ -49,7 +50,7 @@ class Blocks:
         flat = [s.reshape(-1) for s in states]
         # one launch serves a whole GPU array
         step = BLOCK if xp is np else max(p.size, 1)
-        tmp = self._room(xp, dtype, min(step, p.size), 0)
+        tmp = self._room(data, dtype, min(step, p.size), 0)
         for i in range(0, p.size, step):
             s = slice(i, i + step)
             piece = p[s]
@@ -62,20 +63,35 @@ class Blocks:
             else:
                 param.data = p
 
+    def launch(
+        self, kernel: Kernel, param: Variable, states: list[Array], *numbers: Any
+    ) -> None:
+        """Run a rule on a GPU, where one launch does what the blocks do here.
+
+        Args:
+            kernel: Takes the gradient and the numbers, and changes the rest.
+            param: With a gradient of its shape.
+            states: Arrays of its shape, from :meth:`state`.
+            *numbers: What the rule needs besides.
+        """
+        assert param.grad is not None
+        kernel(param.grad.data, *numbers, param.data, *states)
+
     def scratch(self, tmp: Array) -> Array:
         """Scratch memory like the ``tmp`` of :meth:`blocks`, for a rule that needs two.
 
         Every call gives the same memory.
         """
-        xp = cuda.get_array_module(tmp)
-        return self._room(xp, tmp.dtype, tmp.size, 1)[: tmp.size]
+        return self._room(tmp, tmp.dtype, tmp.size, 1)[: tmp.size]
 
-    def _room(self, xp: Any, dtype: np.dtype, size: int, place: int) -> Array:
-        room = self._scratch.get((xp, dtype, place))
+    def _room(self, like: Array, dtype: np.dtype, size: int, place: int) -> Array:
+        device = None if isinstance(like, np.ndarray) else like.device.id
+        room = self._scratch.get((device, dtype, place))
         if room is None or room.size < size:
-            room = self._scratch[xp, dtype, place] = xp.empty(size, dtype)
+            room = cuda.get_array_module(like).empty(size, dtype)
+            self._scratch[device, dtype, place] = room
         return room
 
     def __getstate__(self) -> dict[str, Any]:
-        # The keys of the scratch memory are modules, which have no pickle.
+        # Scratch memory holds nothing to keep.
         return {**vars(self), "_scratch": {}}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
+from dezero.kernels import optimizers as kernels
 from dezero.optimizers.base import Optimizer
 
 
@@ -28,6 +31,9 @@ class SGD(Optimizer):
         """Take one step against the gradient of ``param``."""
         xp = cuda.get_array_module(param.data)
         lr = float(self.lr)  # a NumPy scalar would compute in float64
+        if xp is not np:
+            self.launch(kernels.sgd, param, [], lr)
+            return
         for p, g, tmp in self.blocks(param):
             xp.multiply(g, lr, out=tmp)
             p -= tmp
@@ -70,7 +76,12 @@ class MomentumSGD(Optimizer):
         """Change the velocity of ``param`` by its gradient, and move by it."""
         xp = cuda.get_array_module(param.data)
         lr, momentum = float(self.lr), float(self.momentum)
-        for p, g, v, tmp in self.blocks(param, self.state(param)["v"]):
+        velocity = self.state(param)["v"]
+        if xp is not np:
+            numbers = lr, momentum, bool(self.nesterov)
+            self.launch(kernels.momentum_sgd, param, [velocity], *numbers)
+            return
+        for p, g, v, tmp in self.blocks(param, velocity):
             xp.multiply(g, lr, out=tmp)
             v *= momentum
             v -= tmp
@@ -129,7 +140,11 @@ class Lion(Optimizer):
         xp = cuda.get_array_module(param.data)
         lr, beta1, beta2 = float(self.lr), float(self.beta1), float(self.beta2)
         shrink = lr * float(self.weight_decay)
-        for p, g, m, tmp in self.blocks(param, self.state(param)["m"]):
+        mean = self.state(param)["m"]
+        if xp is not np:
+            self.launch(kernels.lion, param, [mean], lr, beta1, beta2, shrink)
+            return
+        for p, g, m, tmp in self.blocks(param, mean):
             if shrink:
                 # In the dtype of tmp: half precision would round the shrinkage away.
                 xp.multiply(p, shrink, out=tmp, dtype=tmp.dtype)

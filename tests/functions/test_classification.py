@@ -334,6 +334,25 @@ def test_third_derivatives_of_losses_by_row(derivatives):
         np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-13)
 
 
+@pytest.mark.parametrize("smoothing", [0.1, 0.75, 1.0])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_label_smoothing_put_together_from_functions(reduction, smoothing, derivatives):
+    def composed(x):
+        log_p = F.log_softmax(x)
+        picked, others = log_p[np.arange(len(IDS)), IDS], F.mean(log_p, 1)
+        losses = -(picked * (1 - smoothing)) - others * smoothing
+        return {"mean": F.mean, "sum": F.sum, "none": lambda y: y}[reduction](losses)
+
+    def fused(x):
+        options = {"label_smoothing": smoothing, "reduction": reduction}
+        return F.softmax_cross_entropy(x, IDS, **options)
+
+    np.testing.assert_allclose(fused(X).data, composed(X).data, rtol=1e-13)
+    pairs = zip(derivatives(fused, X), derivatives(composed, X), strict=True)
+    for found, expected in pairs:  # to the third
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+
+
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("smoothing", [0, 0.1])
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 3.0])])

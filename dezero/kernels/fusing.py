@@ -1,0 +1,92 @@
+"""What a fused kernel is made of: parameters and a body for CuPy, and its twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dezero import cuda
+
+# Half precision is only stored: Wide<T>::type is what to compute in.
+PREAMBLE = """
+template<typename T> struct Wide { typedef T type; };
+template<> struct Wide<float16> { typedef float type; };
+template<typename W> __device__ W sigmoid(W x) { return W(1) / (W(1) + exp(-x)); }
+"""
+
+
+class Kernel:
+    """A function on arrays of a GPU that takes one launch.
+
+    It is called with its inputs, and then with its outputs where it changes arrays that
+    are there; without them it makes new ones and returns them.
+
+    Args:
+        kind: The class of CuPy that compiles it, ``"ElementwiseKernel"`` or
+            ``"ReductionKernel"``.
+        twin: The same on arrays of NumPy. It takes all parameters by the same names,
+            inputs first, and writes into the outputs. It says in formulas what the
+            kernel computes, and computes it where the tests have no GPU.
+        **parts: What that class is made of, as C++.
+    """
+
+    def __init__(self, kind: str, twin: Callable[..., None], **parts: str) -> None:
+        self.kind, self.twin = kind, twin
+        name = f"dezero_{twin.__name__}"
+        self.parts = {**parts, "name": name, "preamble": PREAMBLE}
+        self.__doc__ = twin.__doc__
+        KERNELS[name] = self
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.parts['name']}>"
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Run it on a GPU, compiled when it is first needed."""
+        return cuda.compiled(self)(*args, **options)
+
+
+#: All kernels by the names that CuPy, and a profile, knows them by.
+KERNELS: dict[str, Kernel] = {}
+
+
+def elementwise(
+    inputs: str, outputs: str, body: str
+) -> Callable[[Callable[..., None]], Kernel]:
+    """Make a twin into a kernel whose ``body`` is run for each element.
+
+    Inputs and outputs are written as CuPy wants them, ``"T x, W lr"``: capitals stand
+    for dtypes, which an array in that place decides, and a number takes. ``raw`` arrays
+    are indexed by the body, others broadcast.
+
+    A number and its complement, beta and 1 - beta, are two parameters: in single
+    precision ``1 - 0.999f`` is wrong in the fifth digit.
+    """
+
+    def make(twin: Callable[..., None]) -> Kernel:
+        parts = {"in_params": inputs, "out_params": outputs, "operation": body}
+        return Kernel("ElementwiseKernel", twin, **parts)
+
+    return make
+
+
+def reduction(
+    inputs: str, outputs: str, each: str, join: str, end: str, start: str, kept: str
+) -> Callable[[Callable[..., None]], Kernel]:
+    """Make a twin into a kernel that reduces its inputs along axes.
+
+    Args:
+        inputs: As in :func:`elementwise`.
+        outputs: Likewise.
+        each: What an element counts as.
+        join: What ``a`` and ``b``, two of these, make together.
+        end: Writes what the last one, ``a``, means, into the outputs.
+        start: The one that changes nothing.
+        kept: The type of a and b.
+    """
+
+    def make(twin: Callable[..., None]) -> Kernel:
+        parts = {"in_params": inputs, "out_params": outputs, "map_expr": each}
+        parts |= {"reduce_expr": join, "post_map_expr": end, "identity": start}
+        return Kernel("ReductionKernel", twin, **parts, reduce_type=kept)
+
+    return make
