@@ -41,7 +41,7 @@ docs: .venv/installed-docs
 	  -b html docs docs/_build/html
 
 clean:
-	rm -rf .venv build dist dezero.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-gpu build dist dezero.egg-info .pytest_cache .mypy_cache .ruff_cache
 	rm -rf .hypothesis digits.png step[0-9][0-9]*.png step[0-9][0-9]*.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
