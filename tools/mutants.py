@@ -49,6 +49,7 @@ only_mutate = dezero/functions/*.py
 pytest_add_cli_args_test_selection =
     tests/functions
     tests/test_functions_conv.py
+    tests/cupy_stand_in/test_functions.py
 """
 CONFIGS = {"core": ENGINE, "functions": FAMILIES}
 FIRST = 40  # tests that run before the others: they mostly suffice

@@ -14,6 +14,7 @@ from dezero.functions.dtypes import cast, working_dtypes
 from dezero.functions.exponential import exp
 from dezero.functions.linalg import matmul
 from dezero.functions.noise import Dropout, as_ratio
+from dezero.functions.probabilities import softmax_grad_on_gpu, softmax_on_gpu
 from dezero.functions.recomputing import recorded_gradients
 from dezero.functions.reduction import sum
 
@@ -37,23 +38,12 @@ class ScaledDotProductAttention(Function):
         q, k, v = [a.astype(work, copy=False) for a in (q, k, v)]
         w = xp.matmul(q * _scale(q), k.swapaxes(-1, -2))  # (..., Tq, Tk)
         allowed = self._open(xp, w.shape)
-        if allowed is not None:
-            w += xp.where(allowed, work.type(0), work.type(-np.inf))
-        if bias is not None:
-            w += bias
-        partly = allowed is not None or bias is not None
-        if w.shape[-1]:  # the largest of nothing is no number
-            m = w.max(axis=-1, keepdims=True)
-            if partly:
-                # Nothing to look at: exp(-inf - 0) = 0. (To assign by a mask, a GPU
-                # would have to be waited for.)
-                xp.copyto(m, 0, where=m == -np.inf)
-            w -= m
-        xp.exp(w, out=w)
-        total = w.sum(axis=-1, keepdims=True)
-        if partly:
-            xp.copyto(total, 1, where=total == 0)
-        w /= total
+        if xp is np or not w.size:
+            _softmax(w, allowed, bias)
+        else:
+            open = True if allowed is None else allowed
+            bias = 0.0 if bias is None else bias.astype(work, copy=False)
+            softmax_on_gpu(w, -1, w, open, bias)
         self.weights = w
         seen = w if self.dropout is None else self.dropout.forward(w)
         return xp.matmul(seen, v).astype(dtype, copy=False)
@@ -90,8 +80,11 @@ class ScaledDotProductAttention(Function):
         if self.dropout is not None:
             gw = self._dropped(gw)
         # Through the softmax: gs = w * (gw - sum(w * gw)).
-        gw -= xp.einsum("...ij,...ij->...i", gw, w)[..., None]
-        gw *= w
+        if xp is np or not w.size:
+            gw -= xp.einsum("...ij,...ij->...i", gw, w)[..., None]
+            gw *= w
+        else:
+            softmax_grad_on_gpu(w, gw, -1, gw)
         scale = _scale(q)
         if need_q:
             gq = xp.matmul(gw, k)
@@ -141,6 +134,28 @@ class ScaledDotProductAttention(Function):
         if self.dropout is not None:
             w = self.dropout.backward(w)
         return cast(matmul(w, v), dtype)
+
+
+def _softmax(w, allowed, bias):
+    """Softmax of the scores ``w`` in place; what is not allowed gets 0."""
+    xp = cuda.get_array_module(w)
+    if allowed is not None:
+        w += xp.where(allowed, w.dtype.type(0), w.dtype.type(-np.inf))
+    if bias is not None:
+        w += bias
+    partly = allowed is not None or bias is not None
+    if w.shape[-1]:  # the largest of nothing is no number
+        m = w.max(axis=-1, keepdims=True)
+        if partly:
+            # Nothing to look at: exp(-inf - 0) = 0. (To assign by a mask, a GPU
+            # would have to be waited for.)
+            xp.copyto(m, 0, where=m == -np.inf)
+        w -= m
+    xp.exp(w, out=w)
+    total = w.sum(axis=-1, keepdims=True)
+    if partly:
+        xp.copyto(total, 1, where=total == 0)
+    w /= total
 
 
 def _scale(q):

@@ -13,6 +13,7 @@ from dezero.functions.dtypes import cast, working_dtypes
 from dezero.functions.elementary import sqrt
 from dezero.functions.shape import reshape
 from dezero.functions.standardizing import Standardize, as_eps, by_channel
+from dezero.kernels import standardizing as kernels
 
 __all__ = ["batch_norm", "batch_nrom", "fixed_batch_norm"]
 
@@ -75,6 +76,11 @@ def batch_norm(
     beta = by_channel("batch_norm", "beta", beta, layout[1])
     f = Standardize(layout, layout, eps)
     y = f(x, gamma, beta)
+    if not isinstance(x.data, np.ndarray):
+        m, rest, v = [a.reshape(-1) for a in (f.mean, f.rest, f.var)]
+        unbiased = (1 - decay) * n / (n - 1) if n > 1 else 0.0
+        kernels.running(m, rest, v, decay, 1 - decay, unbiased, mean, var)
+        return y
     m, v = f.mean[:, 0], f.var[:, 0]
     if f.rest is not None:
         m = m + f.rest[:, 0]

@@ -8,7 +8,7 @@ from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.functions.arguments import as_number
 from dezero.functions.comparison import where
-from dezero.functions.dtypes import as_floating, cast, sum_dtype
+from dezero.functions.dtypes import as_floating, cast, sum_dtype, wide
 from dezero.functions.indexing import get_item
 from dezero.functions.labels import (
     by_rows,
@@ -24,6 +24,7 @@ from dezero.functions.probabilities import below_max, log_softmax, softmax
 from dezero.functions.reduction import mean, sum
 from dezero.functions.safe import SafeMul
 from dezero.functions.shape import as_axis, reshape
+from dezero.kernels import softmax as kernels
 
 __all__ = [
     "SoftmaxCrossEntropy",
@@ -38,6 +39,7 @@ class SoftmaxCrossEntropy(Function):
     fresh_gradients = True
 
     # Softmax is their quotient: for the first derivative, which derives from x again.
+    # On a GPU there are the maxima of the rows in place of the exponentials.
     exps_and_sums: Any = None
     smoothing = 0.0  # see SmoothedCrossEntropy
 
@@ -47,20 +49,32 @@ class SoftmaxCrossEntropy(Function):
     def forward(self, x, t):
         xp = cuda.get_array_module(x)
         x, t = as_floating(x), t.ravel()
+        if xp is not np:
+            return self._on_gpu(x, t)
         z = below_max(x, 1)
-        picked = z[xp.arange(len(t)), t]
-        wrong = unknown(t, x.shape[1])
-        if wrong is not None:
-            picked = xp.where(wrong, np.nan, picked)
+        picked = z[np.arange(len(t)), t]
         if self.smoothing:
             picked = picked * (1 - self.smoothing) + z.mean(axis=1) * self.smoothing
         xp.exp(z, out=z)
         total = z.sum(axis=1, keepdims=True, dtype=sum_dtype(x))
         self.exps_and_sums = z, total
-        y = xp.log(total)[:, 0] - picked
+        return self._reduced(xp.log(total)[:, 0] - picked, x.dtype)
+
+    def _on_gpu(self, x, t):
+        xp = cuda.get_array_module(x)
+        (N, C), work = x.shape, wide(x[:0]).dtype
+        m, total = xp.empty(N, work), xp.empty(N, work)
+        kernels.softmax_sums(x, True, 0.0, False, m, total, axis=1)
+        self.exps_and_sums = m, total
+        share = float(self.smoothing)
+        mean = x.mean(axis=1, dtype=work) if share else 0.0
+        y = kernels.cross_entropy(x, t, m, total, mean, share, C)
+        return self._reduced(y, x.dtype)
+
+    def _reduced(self, y, dtype):
         if self.each:
-            return y.astype(x.dtype, copy=False)
-        return mean_over_batch(y.sum(), len(t), x.dtype)
+            return y.astype(dtype, copy=False)
+        return mean_over_batch(y.sum(), len(y), dtype)
 
     def backward(self, gy):
         x, t = self.inputs
@@ -94,7 +108,7 @@ class SoftmaxCrossEntropyGrad(Function):
     fresh_gradients = True
 
     def __init__(self, z, total, smoothing=0.0):
-        self.z, self.total = z, total  # softmax(x) = z / total
+        self.z, self.total = z, total  # softmax(x) = z / total, or exp(x - z) / total
         self.smoothing = smoothing
 
     def forward(self, x, gy, t):
@@ -102,6 +116,10 @@ class SoftmaxCrossEntropyGrad(Function):
         t = t.ravel()
         scale = gy if gy.ndim else gy / len(t)
         by_row = scale[:, None] if gy.ndim else scale
+        if xp is not np:
+            rows = [a[:, None] for a in (t, self.z, self.total)]
+            x, share = as_floating(x), float(self.smoothing)
+            return kernels.cross_entropy_grad(x, *rows, by_row, share, x.shape[1])
         gx = self.z * (by_row / self.total).astype(self.z.dtype, copy=False)
         if self.smoothing:
             gx -= (by_row * (self.smoothing / x.shape[1])).astype(gx.dtype, copy=False)

@@ -22,10 +22,11 @@ from dezero import cuda
 from dezero.cuda import Array
 from dezero.functions import winograd
 from dezero.functions.windows import Window
+from dezero.kernels import windows as kernels
 
 # Elements of the columns that are made at a time: few enough to stay in the cache and
-# to need little memory, enough for few calls.
-PART = 1 << 19
+# to need little memory, enough for few calls. A GPU is busy with many only.
+PART, PART_ON_GPU = 1 << 19, 1 << 26
 
 
 def correlate(x: Array, W: Array, window: Window, groups: int = 1) -> Array:
@@ -85,7 +86,7 @@ def correlate_transposed(y: Array, W: Array, window: Window, groups: int = 1) ->
         whole[window.taps[0].image] = x
         return whole
     x = xp.zeros((N, C, *window.sizes), y.dtype)
-    n = _part_size(C, window)
+    n = _part_size(C, window, x)
     buffer = xp.empty((min(n, N), G, rows.shape[1], P), y.dtype)
     for start in range(0, N, n):
         part = slice(start, min(start + n, N))
@@ -135,6 +136,8 @@ def correlate_kernel(x: Array, y: Array, window: Window, groups: int = 1) -> Arr
 def fill_columns(column: Array, x: Array, window: Window) -> Array:
     """Copy to each tap of the columns what it meets; leave what meets padding alone.
 
+    (In a fused kernel it gets the zeros again.)
+
     Args:
         column: (N, C, *kernel, *places), zero where a tap meets padding.
         x: (N, C, *sizes).
@@ -143,6 +146,11 @@ def fill_columns(column: Array, x: Array, window: Window) -> Array:
     Returns:
         ``column``.
     """
+    if kernels.suits(x, window):
+        x = cuda.get_array_module(x).ascontiguousarray(x)
+        size = math.prod(x.shape[:2] + window.places)
+        kernels.fill_columns(x, *kernels.numbers(window), column, size=size)
+        return column
     for tap in window.taps:
         column[tap.column] = x[tap.image]
     return column
@@ -161,6 +169,10 @@ def add_columns(x: Array, column: Array, window: Window) -> Array:
     """
     xp = cuda.get_array_module(x)
     column = column.reshape(*x.shape[:2], *window.kernel, *window.places)
+    if kernels.suits(x, window):
+        column = xp.ascontiguousarray(column)
+        kernels.add_columns(column, *kernels.numbers(window), x)
+        return x
     for tap in window.taps:
         met = x[tap.image]
         xp.add(met, column[tap.column], out=met)
@@ -174,9 +186,11 @@ def _columns(x: Array, window: Window) -> Iterator[tuple[slice, Array]]:
     if window.is_pointwise:
         yield slice(0, N), xp.ascontiguousarray(x[window.taps[0].image])
         return
-    n = _part_size(C, window)
+    n = _part_size(C, window, x)
     shape = (min(n, N), C, *window.kernel, *window.places)
-    buffer = xp.zeros(shape, x.dtype)  # the zeros of the padding stay from part to part
+    # The zeros of the padding stay from part to part.
+    make = xp.empty if kernels.suits(x, window) else xp.zeros
+    buffer = make(shape, x.dtype)
     for start in range(0, N, n):
         part = slice(start, min(start + n, N))
         column = buffer[: part.stop - start]
@@ -194,9 +208,10 @@ def _joined(a: Array) -> Array:
     return a.transpose(1, 2, 0, 3).reshape(G, rows, n * P)
 
 
-def _part_size(C: int, window: Window) -> int:
+def _part_size(C: int, window: Window, like: Array) -> int:
     each = C * math.prod(window.kernel) * math.prod(window.places)
-    return max(1, PART // max(1, each))
+    part = PART if isinstance(like, np.ndarray) else PART_ON_GPU
+    return max(1, part // max(1, each))
 
 
 def _computable(a: Array, b: Array) -> tuple[np.dtype, Array, Array]:

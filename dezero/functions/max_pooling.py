@@ -22,6 +22,7 @@ from dezero.functions.window_reduction import (
     reduce_windows,
 )
 from dezero.functions.windows import Window
+from dezero.kernels import windows as kernels
 
 __all__ = [
     "Pooling",
@@ -42,12 +43,17 @@ class Pooling(Function):
         self.window = pooling_window("pooling", x, *self.arguments)
         check_company("pooling", self.window)
         xp = cuda.get_array_module(x)
+        if kernels.suits(x, self.window):
+            y = xp.empty((*x.shape[:2], *self.window.places), x.dtype)
+            x = xp.ascontiguousarray(x)
+            return kernels.max_pool(x, *kernels.numbers(self.window), y)
         return reduce_windows(xp.maximum, x, self.window, least(x.dtype))
 
     def backward(self, gy):
         (x,) = self.inputs
         y = self.outputs[0]()
-        if not Config.enable_backprop and _meets_all_at_once(self.window):
+        fused = kernels.suits(x.data, self.window)
+        if not (Config.enable_backprop or fused) and _meets_all_at_once(self.window):
             return _given_to_first_maxima(x.data, y.data, gy.data, self.window)
         winners = _first_maxima(x.data, y.data, self.window)
         return PoolingGrad(self.window, winners)(gy)
@@ -66,6 +72,10 @@ class PoolingGrad(Function):
 
     def forward(self, gy):
         xp = cuda.get_array_module(gy)
+        if kernels.suits(gy, self.window):
+            gx = xp.empty((*gy.shape[:2], *self.window.sizes), gy.dtype)
+            gy, winners = [xp.ascontiguousarray(a) for a in (gy, self.winners)]
+            return kernels.give(gy, winners, *kernels.numbers(self.window), gx)
         bits, wins = _bits(wide(gy)), self.winners
         gx = xp.zeros((*gy.shape[:2], *self.window.sizes), wide(gy).dtype)
         apart = self.window.is_apart
@@ -96,6 +106,9 @@ class PoolingPick(Function):
 
     def forward(self, x):
         xp = cuda.get_array_module(x)
+        if kernels.suits(x, self.window):
+            x, winners = [xp.ascontiguousarray(a) for a in (x, self.winners)]
+            return kernels.pick(x, winners, *kernels.numbers(self.window))
         y = xp.zeros(self.winners.shape, x.dtype)
         bits, taken = _bits(x), _bits(y)
         for tap in self.window.taps:
@@ -185,6 +198,10 @@ def pooling_simple(
 def _first_maxima(x: Array, y: Array, window: Window) -> Array:
     """The number of the first tap that meets the maximum y of each window of x."""
     xp = cuda.get_array_module(x)
+    if kernels.suits(x, window):
+        winners = xp.empty(y.shape, np.min_scalar_type(math.prod(window.kernel)))
+        x = xp.ascontiguousarray(x)
+        return kernels.first_maxima(x, y, *kernels.numbers(window), winners)
     # That number is the count of taps before it, which all meet something else.
     differ = xp.ones(y.shape, bool)
     winners = xp.zeros(y.shape, np.min_scalar_type(math.prod(window.kernel)))

@@ -7,6 +7,7 @@ from dezero.core import ArrayLike, Config, Function, Variable, as_variable
 from dezero.cuda import Array
 from dezero.functions.arguments import as_number
 from dezero.functions.safe import SafeMul
+from dezero.kernels import safe as kernels
 
 __all__ = ["Dropout", "dropout", "dropout2d", "gaussian_noise"]
 
@@ -36,7 +37,10 @@ class Dropout(Function):
 
     def _masked(self, x):
         """The mask, as it is, times ``x``: one array less than with scaled factors."""
-        y = cuda.get_array_module(x).asarray(SafeMul().forward(self.mask, x))
+        xp = cuda.get_array_module(x)
+        if xp is not np:
+            return kernels.masked(self.mask, x, self.scale)
+        y = xp.asarray(SafeMul().forward(self.mask, x))
         y *= self.scale
         return y
 

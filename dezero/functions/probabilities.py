@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from dezero import cuda
-from dezero.core import ArrayLike, Function, Variable, as_variable
+from dezero.core import ArrayLike, Config, Function, Variable, as_variable
 from dezero.cuda import Array
-from dezero.functions.dtypes import as_floating, sum_dtype
+from dezero.functions.dtypes import as_floating, sum_dtype, wide
 from dezero.functions.exponential import exp
 from dezero.functions.reduction import sum
 from dezero.functions.shape import as_axes
+from dezero.kernels import softmax as kernels
 
 __all__ = [
     "LogSoftmax",
@@ -32,10 +33,56 @@ def softmax_array(x: Array, axes: int | tuple[int, ...]) -> Array:
     if x.size == 0:
         return x.copy()
     xp = cuda.get_array_module(x)
+    if xp is not np:
+        return softmax_on_gpu(x, axes, xp.empty_like(x))
     y = below_max(x, axes)
     xp.exp(y, out=y)
     y /= y.sum(axis=axes, keepdims=True, dtype=sum_dtype(y))
     return y
+
+
+def softmax_on_gpu(
+    x: Array,
+    axes: int | tuple[int, ...],
+    y: Array,
+    open: Array | bool = True,
+    bias: Array | float = 0.0,
+) -> Array:
+    """Write softmax into ``y``, in fused kernels.
+
+    Args:
+        x: A floating array with elements.
+        axes: Along which the sum is 1.
+        y: Of the shape of ``x``, or ``x`` itself.
+        open: Booleans: which elements are not 0. Where none is, the sum is 0.
+        bias: Added to ``x`` before.
+
+    Returns:
+        ``y``.
+    """
+    xp = cuda.get_array_module(x)
+    partly = not (open is True and isinstance(bias, float))
+    m, total = [xp.empty(_kept(x, axes), wide(x[:0]).dtype) for _ in range(2)]
+    kernels.softmax_sums(x, open, bias, partly, m, total, axis=axes, keepdims=True)
+    kernels.softmax(x, open, bias, m, total, y)
+    return y
+
+
+def softmax_grad_on_gpu(
+    y: Array, gy: Array, axes: int | tuple[int, ...], gx: Array
+) -> Array:
+    """Write the gradient ``y * (gy - sum(y * gy))`` into ``gx``; it may be ``gy``."""
+    xp = cuda.get_array_module(y)
+    dot = xp.empty(_kept(y, axes), wide(y[:0]).dtype)
+    kernels.softmax_dot(y, gy, dot, axis=axes, keepdims=True)
+    kernels.softmax_grad(y, gy, dot, gx)
+    return gx
+
+
+def _kept(x: Array, axes: int | tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a sum along axes that are kept with size 1."""
+    gone = [d % x.ndim for d in ([axes] if isinstance(axes, int) else axes)]
+    return tuple([1 if d in gone else n for d, n in enumerate(x.shape)])
 
 
 class Softmax(Function):
@@ -50,6 +97,9 @@ class Softmax(Function):
 
     def backward(self, gy):
         y = self.outputs[0]()
+        if not Config.enable_backprop and not isinstance(y.data, np.ndarray):
+            gx = cuda.get_array_module(y).empty_like(y.data)
+            return softmax_grad_on_gpu(y.data, gy.data, self.axis, gx)
         gx = y * gy
         return gx - y * sum(gx, self.axis, keepdims=True)
 

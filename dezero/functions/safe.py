@@ -8,6 +8,7 @@ import numpy as np
 
 from dezero import cuda
 from dezero.functions.elementwise import Elementwise
+from dezero.kernels import safe as kernels
 
 
 class SafeMul(Elementwise):
@@ -20,6 +21,8 @@ class SafeMul(Elementwise):
     fresh_gradients = True
 
     def forward(self, x0, x1):
+        if not isinstance(x1, np.ndarray) and _suit_kernel(x0, x1):
+            return kernels.safe_mul(x0, x1)
         return unless_invalid("multiply", x0, x1, lambda: (x0 == 0) & (x1 == x1))
 
     def backward(self, gy):
@@ -46,6 +49,8 @@ class SafeDiv(Elementwise):
         self.kink = kink
 
     def forward(self, x0, x1):
+        if not isinstance(x1, np.ndarray) and _suit_kernel(x0, x1):
+            return kernels.safe_div(x0, x1, self.kink)
         if self.kink:
             return unless_invalid(
                 "divide", x0, x1, lambda: (x1 == 0) & (x0 == x0), divide="raise"
@@ -59,6 +64,12 @@ class SafeDiv(Elementwise):
         if not need1:
             return gx0, None
         return gx0, -SafeDiv(self.kink)(SafeDiv(self.kink)(gy * x0, x1), x1)
+
+
+def _suit_kernel(x0, x1):
+    """Are they on a GPU, and the result has the dtype of ``x1``?"""
+    on_gpu = cuda.get_array_module(x1) is not np
+    return on_gpu and x1.dtype.kind == "f" and x0.dtype in (x1.dtype, np.dtype(bool))
 
 
 def unless_invalid(name, x0, x1, is_zero, divide="ignore"):

@@ -11,6 +11,18 @@ from dezero import cuda
 PREAMBLE = """
 template<typename T> struct Wide { typedef T type; };
 template<> struct Wide<float16> { typedef float type; };
+template<typename W> struct Pair {
+    W x, y;
+    __device__ Pair() {}
+    __device__ Pair(W x, W y = W(0)) : x(x), y(y) {}
+    __device__ Pair operator+(const Pair& p) const { return Pair(x + p.x, y + p.y); }
+};
+// Maximum x, and y = sum(exp(s - x)) of what has been seen so far.
+template<typename W> __device__ Pair<W> softmax_sum(Pair<W> a, Pair<W> b) {
+    W m = a.x > b.x || a.x != a.x ? a.x : b.x;  // NaN stays
+    W z = m == W(-CUDART_INF) ? W(0) : m;
+    return Pair<W>(m, a.y * exp(a.x - z) + b.y * exp(b.x - z));
+}
 template<typename W> __device__ W sigmoid(W x) { return W(1) / (W(1) + exp(-x)); }
 """
 
@@ -79,14 +91,16 @@ def reduction(
         outputs: Likewise.
         each: What an element counts as.
         join: What ``a`` and ``b``, two of these, make together.
-        end: Writes what the last one, ``a``, means, into the outputs.
+        end: Writes what the last one, ``a``, means, into the outputs. Of several
+            outputs CuPy makes and returns the first only: all must be given then.
         start: The one that changes nothing.
         kept: The type of a and b.
     """
 
     def make(twin: Callable[..., None]) -> Kernel:
         parts = {"in_params": inputs, "out_params": outputs, "map_expr": each}
-        parts |= {"reduce_expr": join, "post_map_expr": end, "identity": start}
+        parts |= {"reduce_expr": join, "identity": start}
+        parts |= {"post_map_expr": " ".join(end.split())}  # it becomes a macro
         return Kernel("ReductionKernel", twin, **parts, reduce_type=kept)
 
     return make

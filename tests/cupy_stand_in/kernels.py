@@ -75,7 +75,7 @@ class ElementwiseKernel(Fused):
     def __init__(self, in_params, out_params, operation, name="kernel", preamble=""):
         super().__init__(in_params, out_params, name)
 
-    def __call__(self, *args):
+    def __call__(self, *args, size=-1):
         ins, outs = self._split(args)
         params = self.inputs + self.outputs
         types = self._types(ins, outs)
@@ -84,9 +84,11 @@ class ElementwiseKernel(Fused):
             for p, x in zip(params, args, strict=False)
             if is_array(x) and not p.raw
         ]
-        if not shapes:
+        if shapes and size != -1:
+            raise ValueError("Specified 'size' can be used only if all are 'raw'")
+        if not shapes and size == -1:
             raise ValueError("Loop size is undecided.")
-        shape = np.broadcast_shapes(*shapes)
+        shape = np.broadcast_shapes(*shapes) if shapes else (size,)
         if not outs:
             if any([p.raw for p in self.outputs]):
                 raise ValueError("Output array size is Undecided")
@@ -94,8 +96,9 @@ class ElementwiseKernel(Fused):
         for p, y in zip(self.outputs, outs, strict=True):
             if not p.raw and y.shape != shape:
                 raise ValueError("Out shape is mismatched")
-        xs = [unwrap(x) for x in ins]
-        self._compute(xs, [unwrap(y) for y in outs], types)
+        if 0 not in shape:  # else nothing is launched
+            xs = [unwrap(x) for x in ins]
+            self._compute(xs, [unwrap(y) for y in outs], types)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
 
@@ -127,9 +130,14 @@ class ReductionKernel(Fused):
         small = tuple([n for d, n in enumerate(shape) if d not in axes])
         shown = [(1,) * keepdims if d in axes else (n,) for d, n in enumerate(shape)]
         shown = sum(shown, ())
-        outs = outs or [ndarray(shown, t) for t in types[len(ins) :]]
+        if not outs:
+            if len(self.outputs) > 1:
+                raise TypeError("CuPy returns the first output only: pass all of them")
+            outs = [ndarray(shown, types[-1])]
         if any([y.shape != shown for y in outs]):
             raise ValueError("Out shape is mismatched")
+        if not outs[0].size:
+            return outs[0]
         # A twin reduces the last axis: (*kept, reduced).
         order = [d for d in range(len(shape)) if d not in axes] + axes
         n = math.prod([shape[d] for d in axes])
@@ -140,4 +148,4 @@ class ReductionKernel(Fused):
             for x in ins
         ]
         self._compute(xs, [unwrap(y).reshape(small) for y in outs], types)
-        return outs[0] if len(outs) == 1 else tuple(outs)
+        return outs[0]

@@ -356,3 +356,14 @@ def test_integers_are_normalized_in_double_precision(dtype):
     assert F.fixed_batch_norm(x, None, None, mean, var).dtype == np.float64
     gamma = np.ones(3, np.float32)
     assert F.batch_norm(x.astype("u1"), gamma, None, mean, var).dtype == np.float32
+
+
+@pytest.mark.parametrize("wide", ["gamma", "beta"])
+def test_the_widest_of_x_and_its_parameters_decides_the_dtype(wide):
+    given = {"gamma": np.ones(3, np.float32), "beta": np.zeros(3, np.float32)}
+    given[wide] = given[wide].astype(np.float64)
+    x, mean, var = np.ones((2, 3), np.float32), np.zeros(3), np.ones(3)
+    for train in True, False:
+        with dz.using_config("train", train):
+            y = F.batch_norm(x, given["gamma"], given["beta"], mean, var)
+        assert y.dtype == np.float64

@@ -137,3 +137,10 @@ def test_a_large_broadcast_makes_no_copy():
     x = np.ones((1, 1000), np.float32)
     y = F.broadcast_to(x, (1000, 1000))
     assert np.shares_memory(y.data, x)
+
+
+def test_many_rows_are_summed_to_several_axes():
+    x = np.arange(4096.0 * 6).reshape(4096, 2, 3)
+    y = sum_to_array(x, (2, 3))
+    assert y.shape == (2, 3)
+    np.testing.assert_allclose(y, x.sum(axis=0))

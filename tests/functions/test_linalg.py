@@ -268,3 +268,11 @@ def test_matmul_of_integers():
 )
 def test_a_number_does_not_widen(product, number):
     assert product(np.ones(3, np.float32), number).dtype == np.float32
+
+
+def test_dot_and_inner_name_themselves_where_sizes_differ():
+    x, cube = np.ones((2, 3)), np.ones((2, 4, 5))
+    with pytest.raises(ValueError, match="^dot: "):
+        F.dot(x, cube)
+    with pytest.raises(ValueError, match="^inner: "):
+        F.inner(x, cube)

@@ -4,23 +4,33 @@ import inspect
 
 import numpy as np
 
-from dezero.kernels import gated, gaussian_error, optimizers
+from dezero.kernels import (
+    activation,
+    gated,
+    gaussian_error,
+    optimizers,
+    safe,
+    softmax,
+    standardizing,
+    windows,
+)
 
 SHAPE = 4, 7
 N, H = 3, 5
 # What is a mean square, or a sum of squares, is not below 0.
-NOT_NEGATIVE = {"v", "h", "u", "largest"}
+NOT_NEGATIVE = {"v", "h", "u", "largest", "var", "total", "second"}
 
 
 class Case:
     """A kernel, the numbers it takes, and the shapes of arrays that have another.
 
-    ``axis`` is not of the kernel, but how a reduction is called.
+    ``axis`` and ``size`` are not of the kernel, but how it is called.
     """
 
-    def __init__(self, kernel, axis=None, **given):
+    def __init__(self, kernel, axis=None, size=None, **given):
         self.kernel, self.given = kernel, given
-        self.options = {} if axis is None else {"axis": axis}
+        options = {"axis": axis, "size": size}
+        self.options = {k: n for k, n in options.items() if n is not None}
         self.parameters = parameters_of(kernel)
 
     def __repr__(self):
@@ -32,30 +42,53 @@ class Case:
         """The arguments by name, where the letters stand for ``dtype`` or its like."""
         working = np.dtype(np.float32) if dtype == np.float16 else dtype
         values = {}
-        for name, (kind, letter) in self.parameters.items():
+        for name, letter in self.parameters.items():
             x = self.given.get(name, SHAPE)
             if isinstance(x, tuple):
                 fixed = np.dtype(letter) if len(letter) > 1 else dtype
-                x = rng.standard_normal(x).astype(working if letter == "W" else fixed)
-                if kind == "state" and name in NOT_NEGATIVE:
+                if letter == "V":  # which of all taps won
+                    values[name] = rng.integers(12, size=x).astype(np.uint8)
+                    continue
+                if letter == "I":  # a label
+                    values[name] = rng.integers(7, size=x)
+                    continue
+                x = rng.standard_normal(x)
+                x = x > 0 if fixed.kind == "b" else x
+                x = np.asarray(x).astype(working if letter == "W" else fixed)
+                if name in NOT_NEGATIVE:
                     x = abs(x)
             values[name] = x
         return values
 
 
 def parameters_of(kernel):
-    """By name: is it an input or an output (``state``), and its type."""
+    """Inputs and outputs: their types, or the letters of these, by name."""
     found = {}
-    for kind, text in ("input", "in_params"), ("state", "out_params"):
-        for parameter in kernel.parts[text].split(","):
+    for text in kernel.parts["in_params"], kernel.parts["out_params"]:
+        for parameter in text.split(","):
             *_, letter, name = parameter.split()
-            found[name] = kind, letter
-    assert list(found) == list(inspect.signature(kernel.twin).parameters)
+            found[name] = letter
+    twin = list(inspect.signature(kernel.twin).parameters)
+    assert twin == list(found) or "numbers_and" in twin[-1]
     return found
 
 
+# Three axes, all numbers different: sizes, kernel, stride, pads, dilation and places.
+NUMBERS = [[4, 5, 6], [2, 3, 2], [1, 2, 3], [1, 1, 0], [2, 1, 3], [4, 3, 1]]
+WINDOW = dict(zip(windows.NAMES, sum(NUMBERS, []), strict=True))
+# The same without padding, for any tap may win.
+BARE = dict(WINDOW, PD=0, PH=0, OD=2, OH=2)
+FEW = 2, 3, 2, 2, 1
+IMAGE, PLACES, TAPS = (2, 3, 4, 5, 6), (2, 3, 4, 3, 1), (2, 3, 2, 3, 2, 4, 3, 1)
 ADAM = {"beta1": 0.9, "rest1": 0.1, "beta2": 0.99, "rest2": 0.01, "eps": 1e-3}
 RMSPROP = {"lr": 0.1, "rho": 0.9, "rest": 0.1, "eps": 0.1}
+COLUMN = {"mean": (4, 1)}
+TWO = {"first": SHAPE[:1], "second": SHAPE[:1]}
+ROW = dict.fromkeys(["rest", "var", "inv"], SHAPE[:1])
+STATISTICS = COLUMN | {"rest": (4, 1), "inv": (4, 1), "gamma": SHAPE[1:]}
+SUMS = {"m": SHAPE[:1], "total": SHAPE[:1]}
+LOSS = {"C": 7, "total": (4,), "y": (4,)}
+GRAD = {"C": 7, "t": (4, 1), "m": (4, 1), "total": (4, 1)}
 FOUR, THREE, STATE = (N, 4 * H), (N, 3 * H), (N, H)
 CASES = [
     Case(optimizers.sgd, lr=0.1),
@@ -70,6 +103,53 @@ CASES = [
     Case(optimizers.rmsprop, **RMSPROP, momentum=0.5, centered=True),
     Case(optimizers.square_sum, axis=1, y=SHAPE[:1]),
     Case(optimizers.clipping_scale, total=(), max_norm=0.1, scale=()),
+    Case(standardizing.deviations, axis=1, **COLUMN, **TWO),
+    Case(standardizing.deviations, axis=1, mean=0.0, **TWO),
+    Case(standardizing.variance, axis=1, n=7, eps=1e-3, center=True, **ROW),
+    Case(standardizing.variance, axis=1, n=7, eps=1e-3, center=False, **ROW),
+    Case(standardizing.standardized, **STATISTICS, beta=SHAPE[1:]),
+    Case(standardizing.standardized, **STATISTICS, beta=0.0),
+    Case(
+        standardizing.gradient_sums,
+        axis=1,
+        **STATISTICS,
+        dot=SHAPE[:1],
+        total=SHAPE[:1],
+    ),
+    Case(
+        standardizing.standardized_grad,
+        **STATISTICS,
+        dot=(4, 1),
+        total=(4, 1),
+        n=7,
+        scale=0.5,
+    ),
+    Case(standardizing.running, decay=0.9, fresh=0.1, unbiased=0.2),
+    Case(standardizing.running, rest=0.0, decay=0.9, fresh=0.1, unbiased=0.0),
+    Case(softmax.softmax_sums, axis=1, open=True, bias=0.0, partly=False, **SUMS),
+    Case(softmax.softmax_sums, axis=1, open=SHAPE, bias=SHAPE, partly=True, **SUMS),
+    Case(softmax.softmax, open=SHAPE, bias=SHAPE[1:], m=(4, 1), total=(4, 1)),
+    Case(softmax.softmax, open=True, bias=0.0, m=(4, 1), total=(4, 1)),
+    Case(softmax.softmax_dot, axis=1, dot=SHAPE[:1]),
+    Case(softmax.softmax_grad, dot=(4, 1)),
+    Case(softmax.cross_entropy, **LOSS, t=(4,), m=(4,), mean=0.0, smoothing=0.0),
+    Case(softmax.cross_entropy, **LOSS, t=(4,), m=(4,), mean=(4,), smoothing=0.1),
+    Case(softmax.cross_entropy_grad, **GRAD, scale=(), smoothing=0.0),
+    Case(softmax.cross_entropy_grad, **GRAD, scale=(4, 1), smoothing=0.1),
+    Case(safe.safe_mul),
+    Case(safe.masked, scale=2.0),
+    Case(safe.safe_div, kink=False),
+    Case(safe.safe_div, kink=True),
+    Case(windows.fill_columns, size=72, x=IMAGE, **WINDOW, column=TAPS),
+    Case(windows.add_columns, column=TAPS, **WINDOW, x=IMAGE),
+    Case(windows.max_pool, x=IMAGE, **WINDOW, y=PLACES),
+    Case(windows.first_maxima, x=IMAGE, y=PLACES, **WINDOW, winner=PLACES),
+    Case(windows.pick, x=IMAGE, winner=FEW, **BARE, y=FEW),
+    Case(windows.give, gy=FEW, winner=FEW, **BARE, gx=IMAGE),
+    Case(activation.sigmoid),
+    Case(activation.sigmoid_grad),
+    Case(activation.tanh_grad),
+    Case(activation.relu_grad),
     Case(gaussian_error.gelu, approximate=False),
     Case(gaussian_error.gelu, approximate=True),
     Case(gaussian_error.gelu_grad, approximate=False),

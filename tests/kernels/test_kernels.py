@@ -8,7 +8,7 @@ import pytest
 
 import dezero.kernels
 from dezero import cuda
-from dezero.kernels import KERNELS
+from dezero.kernels import KERNELS, Kernel
 
 from .cases import CASES, parameters_of
 
@@ -59,3 +59,17 @@ def compare(case, dtype, seed):
 
 def is_array(x):
     return isinstance(x, np.ndarray)
+
+
+@pytest.mark.gpu
+def test_a_kernel_is_made_once():
+    kernel = next(iter(KERNELS.values()))
+    assert cuda.compiled(kernel) is cuda.compiled(kernel)
+
+
+def test_each_name_is_one_kernel():
+    made = set()
+    for module in pkgutil.iter_modules(dezero.kernels.__path__):
+        values = vars(importlib.import_module(f"dezero.kernels.{module.name}")).values()
+        made |= {x for x in values if isinstance(x, Kernel)}
+    assert made == set(KERNELS.values())
