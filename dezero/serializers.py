@@ -114,12 +114,11 @@ def save_npz(path: Path, arrays: Mapping[str, Any]) -> None:
 
     Raises:
         OSError: It cannot be written there: the folder is missing, for instance.
-        TypeError: A name is no text, or ``path`` no path.
+        TypeError: ``arrays`` is no dict, a name is no text, or ``path`` no path.
         ValueError: An array holds Python objects, ``path`` names no file, or a name
             is too long or has a character that no ``.npz`` can hold.
     """
-    for name in arrays:
-        _check_text("save_npz", "a name", name)
+    _check_arrays("save_npz", arrays)
     with (
         atomic_write(_with_suffix("save_npz", path)) as file,
         zipfile.ZipFile(file, "w") as archive,
@@ -193,8 +192,8 @@ def save_safetensors(
     Raises:
         ImportError: The package safetensors is not installed.
         OSError: It cannot be written there: the folder is missing, for instance.
-        TypeError: A name is no text, ``metadata`` holds something else than text, or
-            ``path`` is no path.
+        TypeError: ``arrays`` is no dict, a name is no text, ``metadata`` holds
+            something else than text, or ``path`` is no path.
         ValueError: An array has a dtype that the format has not; a name is
             ``__metadata__``; text has a character that UTF-8 has not; or ``path`` names
             no file.
@@ -209,9 +208,9 @@ def save_safetensors(
             )
         for text in item:
             _check_text("save_safetensors", "metadata", text)
+    _check_arrays("save_safetensors", arrays)
     converted = {}
     for name, x in arrays.items():
-        _check_text("save_safetensors", "a name", name)
         array = np.asarray(cuda.as_numpy(x))
         if name == "__metadata__" or array.dtype.name not in _DTYPES.values():
             raise ValueError(
@@ -312,6 +311,16 @@ def _safetensors(function: str) -> Any:
             f"{function}: expected the package safetensors, got none; "
             "pip install dezero[safetensors]"
         ) from error
+
+
+def _check_arrays(function: str, arrays: Any) -> None:
+    if not isinstance(arrays, Mapping):
+        raise TypeError(
+            f"{function}: expected a dict of arrays by name, got "
+            f"{type(arrays).__name__}"
+        )
+    for name in arrays:
+        _check_text(function, "a name", name)
 
 
 def _check_text(function: str, what: str, text: Any) -> None:

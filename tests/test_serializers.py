@@ -403,6 +403,15 @@ def test_what_safetensors_has_not(tmp_path, name, x):
     assert len(load_safetensors(tmp_path / "x")) == len(TENSORS)
 
 
+@pytest.mark.parametrize("function", [save_npz, save_safetensors])
+@pytest.mark.parametrize("arrays", [None, [np.ones(1)], np.ones(1)])
+def test_arrays_without_names(tmp_path, function, arrays):
+    message = f"{function.__name__}: expected a dict of arrays by name, got "
+    with pytest.raises(TypeError, match=message + type(arrays).__name__):
+        function(tmp_path / "x", arrays)
+    assert os.listdir(tmp_path) == []
+
+
 NO_TEXT = [3, None, b"a", ("a",)]
 
 

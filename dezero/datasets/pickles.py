@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import pickletools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -95,6 +95,7 @@ class DataUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError("a reference to something outside")
 
 
+_OPCODES = {opcode.code: opcode for opcode in pickletools.opcodes}
 _REMEMBERS = ("PUT", "BINPUT", "LONG_BINPUT")
 
 
@@ -113,10 +114,29 @@ def check_places(stream: io.BytesIO) -> None:
         ValueError: There is such a place or length, or the pickle is damaged.
     """
     start = stream.tell()
-    for i, (opcode, place, _) in enumerate(pickletools.genops(stream)):
-        if opcode.name in _REMEMBERS and isinstance(place, int) and place > i:
+    for i, (name, place) in enumerate(_steps(stream)):
+        if name in _REMEMBERS and isinstance(place, int) and place > i:
             raise ValueError(f"a place {place} to remember something at")
     stream.seek(start)
+
+
+def _steps(stream: io.BytesIO) -> Iterator[tuple[str, Any]]:
+    """The steps of a pickle by name, and what each takes.
+
+    What pickletools.genops gives, but for STRING: it would refuse any text of Python 2
+    that is not ASCII, such as the bytes of an array.
+    """
+    name = ""
+    while name != "STOP":
+        code = stream.read(1)
+        opcode = _OPCODES.get(code.decode("latin-1"))
+        if opcode is None:
+            raise ValueError(f"the step {code!r}" if code else "no last step")
+        name = opcode.name
+        if name == "STRING":
+            yield name, stream.readline()
+        else:
+            yield name, opcode.arg.reader(stream) if opcode.arg else None
 
 
 def unpickle_data(data: bytes) -> Any:
@@ -155,7 +175,7 @@ def _plain(x: Any, known: dict[int, Any]) -> Any:
         return x.value
     if isinstance(x, (_DType, _Callable)):
         raise ValueError("a function in the place of data")
-    if not isinstance(x, (dict, list, tuple)):
+    if not isinstance(x, (dict, list, tuple, set, frozenset)):
         return x
     if id(x) not in known:  # all of them live until the end, so no id comes twice
         if isinstance(x, dict):

@@ -111,9 +111,17 @@ class MultiHeadAttention(Layer):
             if mask.ndim > 2:
                 mask = F.expand_dims(mask, -3)  # (..., Tq, Tk) -> (..., 1, Tq, Tk)
         q, k, v = self._split(q), self._split(k), self._split(v)
-        if cache is not None:
+        ratio = self.dropout_ratio
+        if cache is None:
+            y = F.scaled_dot_product_attention(q, k, v, mask, causal, ratio)
+        else:
+            before = cache.length
             k, v = cache.append(k, v)
-        y = F.scaled_dot_product_attention(q, k, v, mask, causal, self.dropout_ratio)
+            try:
+                y = F.scaled_dot_product_attention(q, k, v, mask, causal, ratio)
+            except Exception:
+                cache.length = before  # x would count twice in a second attempt
+                raise
         # (..., heads, Tq, D/heads) -> (..., Tq, D)
         y = F.swapaxes(y, -3, -2)
         return self.out(F.reshape(y, (*y.shape[:-2], self.size)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dezero import cuda
 from dezero.core import ArrayLike, Config, as_variable
 from dezero.cuda import Array
@@ -84,6 +86,8 @@ class KeyValueCache:
                     f"{(*room.shape[:-2], x.shape[-2], room.shape[-1])}, as before, "
                     f"got {x.shape}"
                 )
+        self._keys = _wide_enough(self._keys, k)
+        self._values = _wide_enough(self._values, v)
         self._keys[..., self.length : end, :] = k
         self._values[..., self.length : end, :] = v
         self.length = end
@@ -95,3 +99,8 @@ class KeyValueCache:
 
     def __repr__(self) -> str:
         return f"KeyValueCache({self.capacity}), {self.length} places used"
+
+
+def _wide_enough(room: Array, x: Array) -> Array:
+    """``room``, in a dtype that holds ``x`` as well: that of both in one array."""
+    return room.astype(np.result_type(room.dtype, x.dtype), copy=False)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
+
 import dezero.functions as F
 from dezero import cuda
 from dezero.core import Config, Parameter, Variable
@@ -24,7 +27,8 @@ class SideBySide:
         self._views = xp.split(self._whole, len(parts), axis=-1)
         for p, view in zip(parts, self._views, strict=True):
             p.data = view
-        self._joined: Variable | None = None
+        # A weak reference: what outlives its graph, F.checkpoint takes for an input.
+        self._joined: Callable[[], Variable | None] = _nothing
         self._switches: list[bool] = []
 
     def holds(self, parts: list[Parameter]) -> bool:
@@ -40,10 +44,15 @@ class SideBySide:
                 in its graph, and who looks on sees the weights being used.
         """
         switches = [Config.enable_backprop, *[p.requires_grad for p in self._parts]]
-        if self._joined is None or anew or switches != self._switches:
-            self._joined = _Joined(self._whole)(*self._parts)
-            self._switches = switches
-        return self._joined
+        joined = self._joined()
+        if joined is None or anew or switches != self._switches:
+            joined = _Joined(self._whole)(*self._parts)
+            self._joined, self._switches = weakref.ref(joined), switches
+        return joined
+
+
+def _nothing() -> None:
+    return None
 
 
 class _Joined(F.Concatenate):

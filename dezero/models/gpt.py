@@ -35,7 +35,8 @@ class GPT(LanguageModel):
     Layers:
         token: Embedding(vocabulary_size, width).
         position: Embedding(context, width).
-        blocks: A list of TransformerBlock(width, heads, causal=True).
+        blocks: A list of TransformerBlock(width, heads, causal=True); others in their
+            place take ``cache=`` too, for :meth:`generate`.
         norm: LayerNorm().
         head: Linear(vocabulary_size, nobias=True); None with tied weights.
 
@@ -148,13 +149,22 @@ class GPT(LanguageModel):
         one step through the blocks. Once there are more ids than ``context``, each of
         those that count has another place at every step, and its position another
         embedding: then nothing of before is right any more, and all is computed anew.
+
+        Raises:
+            ValueError: No id is new to the memory.
         """
         if ids.shape[1] > self.context or Config.enable_backprop:
             x = self._read(ids[:, -self.context :])
             return self._scores(x[:, -1]), None
         if memory is None:
             memory = [L.KeyValueCache(self.context) for _ in self.blocks]
-        x = self._read(ids, memory[0].length if memory else 0, memory)
+        start = memory[0].length if memory else 0
+        if start >= ids.shape[1]:
+            raise ValueError(
+                f"GPT.follow: expected ids that go on from the {start} that are in the "
+                f"memory, got {ids.shape[1]}; a new text starts with memory=None"
+            )
+        x = self._read(ids, start, memory)
         return self._scores(x[:, -1]), memory
 
 

@@ -15,7 +15,8 @@ class HeldBack:
     A loss that is not finite is an error, which says more than the warnings on the way
     there; so whoever raises that error drops them. If the loss is finite all the same,
     they are all there is to see, and are given as NumPy would have given them, in the
-    order and for the lines in which they arose.
+    order and for the lines in which they arose; only the name of the operation, which
+    NumPy does not tell, is missing.
 
     Only what NumPy would warn of is held back: who asked it to raise, to be silent or
     to call a function gets just that. Other threads are left alone.
@@ -59,6 +60,6 @@ class HeldBack:
                 RuntimeWarning,
                 file,
                 line,
-                names.get("__name__"),
+                names.get("__name__", "<string>"),  # as in code given to exec
                 names.setdefault("__warningregistry__", {}),
             )

@@ -41,6 +41,17 @@ def test_pickle_of_python_2():
     assert found[b"data"].tolist() == [[97, 98, 99], [100, 101, 102]]
 
 
+def test_text_of_python_2_that_is_not_ascii():
+    # In protocol 0, which was its default, with escapes or as it is.
+    assert unpickle_data(b"S'\\xe9\\x00a'\n.") == b"\xe9\x00a"
+    assert unpickle_data(b"(dp0\nS'caf\xe9'\np1\nI2\ns.") == {b"caf\xe9": 2}
+    state = b"(I1\n(I2\ntcnumpy\ndtype\n(S'u1'\nI0\nI1\ntRI00\nS'\\x80\xff'\ntb."
+    start = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\ntS'b'\ntR"
+    assert unpickle_data(start + state).tolist() == [128, 255]
+    refused(b"S'caf\xe9'\n")
+    refused(b"S'caf\xe9")
+
+
 class Runs:
     """A pickle that runs what it is told."""
 
@@ -74,9 +85,17 @@ def test_arrays_of_objects_are_refused():
     refused(pickle.dumps(np.zeros(2, [("a", int)]), 2), "dtype 'V8'")
 
 
+ARRAY = b"cnumpy.core.multiarray\n_reconstruct\n(tR"
+
+
 def test_functions_in_the_place_of_data_are_refused():
     refused(b"cnumpy\nndarray\n.", "a function in the place of data")
     refused(b"(lp0\ncnumpy\ndtype\na.", "a function in the place of data")
+    for as_set in b"\x90", b"\x91":
+        start = b"\x80\x04\x8f(" if as_set == b"\x90" else b"\x80\x04("
+        refused(start + b"cnumpy\ndtype\n" + as_set + b".", "a function in the place")
+        refused(start + ARRAY + as_set + b".")  # no set of Python holds an array
+        assert unpickle_data(start + b"K\x01" + as_set + b".") == {1}
     # BUILD would set attributes of what it finds.
     refused(b"\x80\x02cnumpy\ndtype\nN}U\x01aK\x01s\x86b.", "")
     refused(b"\x80\x02cnumpy\ndtype\n}U\x05_callK\x01sb.", "")

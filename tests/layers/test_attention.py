@@ -130,6 +130,19 @@ def test_a_mask_beside_a_cache_counts_the_places_before():
     np.testing.assert_allclose(y.data, want[:, 3:], rtol=1e-5, atol=1e-6)
 
 
+def test_a_call_that_fails_leaves_no_places_in_the_cache():
+    layer, x = L.MultiHeadAttention(8, 2), sequence()
+    cache = L.KeyValueCache(5)
+    with no_grad():
+        layer(x[:, :3], causal=True, cache=cache)
+        with pytest.raises(ValueError, match="expected a mask that broadcasts"):
+            layer(x[:, 3:4], mask=np.ones((7, 7)), causal=True, cache=cache)
+        assert cache.length == 3
+        y = layer(x[:, 3:4], causal=True, cache=cache)
+        whole = layer(x[:, :4], causal=True)
+    np.testing.assert_allclose(y.data, whole.data[:, 3:], rtol=1e-4, atol=1e-5)
+
+
 def test_a_block_with_a_cache():
     block, x = L.TransformerBlock(8, 2, causal=True), sequence()
     want = block(x).data

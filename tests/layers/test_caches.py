@@ -32,6 +32,25 @@ def test_what_it_gave_back_stays():
     np.testing.assert_array_equal(first, keys[:2])
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "dtype"),
+    [
+        (np.float16, np.float32, np.float32),
+        (np.float32, np.float16, np.float32),
+        (np.int64, np.float32, np.float64),
+        (bool, np.float16, np.float16),
+    ],
+)
+def test_numbers_of_another_dtype_are_held_as_they_are(first, then, dtype):
+    cache = KeyValueCache(3)
+    before, _ = cache.append(np.ones((2, 4), first), np.ones((2, 4), first))
+    new = np.full((1, 4), 0.7, then)
+    for x in cache.append(new, new):
+        assert x.dtype == dtype
+        np.testing.assert_array_equal(x, np.concatenate([before, new]))
+    assert before.dtype == first
+
+
 def test_inputs_may_be_changed_afterwards():
     cache, keys = KeyValueCache(4), places(2)
     before = keys.copy()

@@ -127,6 +127,16 @@ def test_follow_scores_as_the_whole_does_before_and_after_the_context_is_full(
         assert lengths == ([] if t > 6 else [t, t])
 
 
+@pytest.mark.parametrize("T", [2, 3])
+def test_follow_needs_an_id_that_is_new(T):
+    model = small()
+    with no_grad():
+        _, memory = model.follow(IDS[:, :3], None)
+        message = f"GPT.follow: expected ids that go on from the 3 .* got {T}; a new"
+        with pytest.raises(ValueError, match=message):
+            model.follow(IDS[:, :T], memory)
+
+
 def test_with_a_graph_follow_keeps_nothing_and_gives_gradients():
     model = small()
     y, memory = model.follow(IDS[:, :3], None)

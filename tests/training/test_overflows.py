@@ -49,6 +49,12 @@ def test_filters_count_as_for_warnings_of_numpy():
             overflow()
 
 
+def test_code_without_a_module(seen):
+    with HeldBack():
+        exec("x * x", {"x": BIG})
+    assert [w.filename for w in seen] == ["<string>"]
+
+
 def test_dropped_they_are_gone(seen):
     with HeldBack() as held:
         overflow()
