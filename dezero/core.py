@@ -689,23 +689,24 @@ class Function:
             y = self._checked(y)
             if type(y) is tuple:
                 return self._several(inputs, edges, generation, y)
-        output = _new(Variable)  # _constant(y), without the cost of a call
+        if generation < 0:
+            return _constant(y)
+        self._edges = edges
+        self.generation = generation
+        if self.reads_inputs:
+            self.inputs = inputs
+        if self.reads_outputs:
+            self._output_data = y
+        self._output_shape = y.shape
+        self._output_dtype = y.dtype
+        output = _new(Variable)  # _made(y, 0), without the cost of a call
+        self._output_refs = weak_ref(output)
         output.data = y
-        output.name = output.creator = output._grad = None
-        output.requires_grad = output._seeded = False
+        output.creator = self
+        output.requires_grad = True
+        output.name = output._grad = None
+        output._seeded = False
         output._index = 0
-        if generation >= 0:
-            self._edges = edges
-            self.generation = generation
-            if self.reads_inputs:
-                self.inputs = inputs
-            if self.reads_outputs:
-                self._output_data = y
-            self._output_shape = y.shape
-            self._output_dtype = y.dtype
-            self._output_refs = weak_ref(output)
-            output.creator = self
-            output.requires_grad = True
         return output
 
     def _unrecorded(self, inputs: tuple) -> Any:
