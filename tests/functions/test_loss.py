@@ -226,3 +226,9 @@ def test_huber_bends_at_0_but_not_far_out(second_slopes):
         return F.huber(x, np.zeros(3), 1.0, "sum")
 
     assert second_slopes(f, [0, 0.5, 2]) == [1, 1, 0]
+
+
+def test_mean_squared_error_of_two_numbers():
+    for reduction in "mean", "sum", "none":
+        y = F.mean_squared_error(np.array(5.0), np.array(2.0), reduction=reduction)
+        assert y.shape == () and y.item() == 9
