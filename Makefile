@@ -31,9 +31,10 @@ format: .venv/installed-dev
 bench: .venv/installed-$(if $(PEERS),peers,dev)
 	$(BIN)/python benchmarks/bench.py $(if $(PEERS),--peers) $(ARGS)
 
-# Which changes of the code would no test notice? Hours; see the top of the script.
+# Which changes of the code would no test notice? A day; ARGS="core --sample 100" takes
+# minutes. See the top of the script.
 mutants: .venv/installed-mutants
-	$(BIN)/python tools/mutants.py
+	$(BIN)/python tools/mutants.py $(ARGS)
 
 # Minutes: it runs all the steps. DOCS=-Dsphinx_gallery_conf.plot_gallery=0 leaves that out.
 docs: .venv/installed-docs
