@@ -65,6 +65,8 @@ python_use_unqualified_type_names = True
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
+# The folder above may have a blank in its name: links lead from page to page below it.
+suppress_warnings = ["sphinx_gallery.space_in_filename"]
 sphinx_gallery_conf = {
     "examples_dirs": [gallery.copy_steps(HERE.parent / "steps", HERE / "_scripts")],
     "gallery_dirs": ["steps"],
