@@ -25,6 +25,7 @@ class GPT(LanguageModel):
     each part of a block, see :class:`dezero.layers.TransformerBlock`. Weights start
     normal with standard deviation 0.02, and those of ``attention/out`` and ``fc2``,
     which are added to what passes by, with ``0.02 / sqrt(2 * layers)``; biases are 0.
+    A block of your own in ``blocks`` has to take ``cache=`` too, for :meth:`generate`.
 
         text = Shakespeare()
         model = GPT(text.vocab_size, context=64)
@@ -35,8 +36,7 @@ class GPT(LanguageModel):
     Layers:
         token: Embedding(vocabulary_size, width).
         position: Embedding(context, width).
-        blocks: A list of TransformerBlock(width, heads, causal=True); others in their
-            place take ``cache=`` too, for :meth:`generate`.
+        blocks: A list of TransformerBlock(width, heads, causal=True).
         norm: LayerNorm().
         head: Linear(vocabulary_size, nobias=True); None with tied weights.
 
