@@ -14,6 +14,8 @@ import pytest
 import dezero as dz
 import dezero.functions as F
 
+from .neighbours import imported
+
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 
 
@@ -32,14 +34,8 @@ def benchmarks():
         "_loss_rules",
     ]
     names += ["loss_curves"]
-    before = set(sys.modules)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS)
-        yield {name: importlib.import_module(name) for name in names}
-    for name in set(sys.modules) - before:
-        file = getattr(sys.modules[name], "__file__", None)
-        if file is not None and BENCHMARKS in Path(file).parents:
-            del sys.modules[name]
+    with imported(BENCHMARKS, names) as modules:
+        yield modules
 
 
 def step_of(benchmarks, workload, side, **options):

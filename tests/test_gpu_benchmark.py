@@ -14,6 +14,8 @@ import pytest
 import dezero as dz
 from dezero import cuda
 
+from .neighbours import imported
+
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 NAMES = ["mlp_sgd", "mlp_adam", "mlp_large", "conv_net", "resnet18", "lstm", "gpt"]
 
@@ -23,14 +25,8 @@ def modules():
     """The scripts as modules; they import each other as neighbours."""
     names = ["_workloads", "_measuring", "_gpu_workloads", "_gpu_dezero"]
     names += ["_gpu_measuring", "_gpu_report", "gpu"]
-    before = set(sys.modules)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS)
-        yield {name: importlib.import_module(name) for name in names}
-    for name in set(sys.modules) - before:
-        file = getattr(sys.modules[name], "__file__", None)
-        if file is not None and BENCHMARKS in Path(file).parents:
-            del sys.modules[name]
+    with imported(BENCHMARKS, names) as modules:
+        yield modules
 
 
 def steps_of(make, inputs):

@@ -26,7 +26,9 @@ def errstate(*, divide=None, over=None, under=None, invalid=None, linalg=None):
         "ignore",
         "raise",
     ):
-        raise NotImplementedError
+        raise NotImplementedError(
+            "errstate: expected linalg alone, which is all it has"
+        )
     before, errors.asked = errors.asked, linalg == "raise"
     try:
         yield
