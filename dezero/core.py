@@ -381,8 +381,7 @@ class Variable:
         kept: list[tuple[Variable, Variable]] | None = [] if retain_grad else None
         table = run_backward([self], [seed], None, create_graph, retain_graph, kept)
         leaves = [x for x in table if x.requires_grad]  # others were frozen since
-        with using_config("enable_backprop", create_graph):
-            sums = [_add_up(x, table[x], create_graph) for x in leaves]
+        sums = [_add_up(x, table[x], create_graph) for x in leaves]
         # From here on nothing can fail: all gradients of the pass are stored, or none.
         for x, total in zip(leaves, sums, strict=True):
             x._grad = total
@@ -1174,7 +1173,8 @@ def _add_up(x: Variable, gx: Variable, create_graph: bool) -> Variable:
             f"as the new one has, got {old.shape}; call cleargrad() first"
         )
     if create_graph or old.dtype != gx.dtype:
-        total = old + gx
-        return total if gx.dtype.kind != "f" else total.astype(gx.dtype)
+        with using_config("enable_backprop", create_graph):
+            total = old + gx
+            return total if gx.dtype.kind != "f" else total.astype(gx.dtype)
     np.add(old.data, gx.data, out=gx.data)
     return gx
