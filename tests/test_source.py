@@ -51,7 +51,7 @@ BESIDE = {
 }
 # Among the functions; a family that is not listed is one of "the rest".
 FAMILIES = (
-    {"shape", "axes", "dtypes"},
+    {"shape", "axes", "dtypes", "blocks"},
     {"broadcasting"},
     {"elementwise"},
     {"arithmetic", "safe", "powers"},

@@ -7,6 +7,7 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable
 from dezero.cuda import Array
+from dezero.functions.blocks import in_blocks
 from dezero.functions.comparison import clip
 from dezero.functions.dtypes import as_floating, cast
 from dezero.functions.exponential import exp
@@ -22,18 +23,17 @@ K = math.sqrt(2 / math.pi)
 C = 0.044715
 
 
-def _cdf(x: Array, approximate: bool) -> Array:
+def _cdf(x: np.ndarray, approximate: bool) -> np.ndarray:
     """The standard normal distribution function, or its tanh form, in a new array."""
-    xp = cuda.get_array_module(x)
     if approximate:
         with np.errstate(over="ignore"):  # tanh(inf) is as good as that of any large x
-            y = xp.asarray(x * x)
+            y = np.asarray(x * x)
             y *= K * C
             y += K
             y *= x
-        xp.tanh(y, out=y)
+        np.tanh(y, out=y)
     else:
-        y = erf(xp.asarray(x * math.sqrt(0.5))).data
+        y = erf(np.asarray(x * math.sqrt(0.5))).data
     y = y + 1
     y *= 0.5
     return y
@@ -58,6 +58,9 @@ class GELU(Function):
     def forward(self, x):
         if cuda.get_array_module(x) is not np:
             return kernels.gelu(as_floating(x), self.approximate)
+        return in_blocks(self._value, x)
+
+    def _value(self, x):
         u = _widened(x)
         y = _cdf(u, self.approximate)
         y *= u
@@ -77,12 +80,14 @@ class GELUGrad(Function):
         self.approximate = approximate
 
     def forward(self, gy, x):
-        xp = cuda.get_array_module(x)
-        if xp is not np:
+        if cuda.get_array_module(x) is not np:
             return kernels.gelu_grad(gy, as_floating(x), self.approximate)
-        u = xp.clip(_widened(x), -FAR, FAR)
+        return in_blocks(self._product, gy, x)
+
+    def _product(self, gy, x):
+        u = np.clip(_widened(x), -FAR, FAR)
         y = _cdf(u, self.approximate)
-        d = xp.asarray(u * u)
+        d = np.asarray(u * u)
         if self.approximate:  # d = y + 2 * y * (1 - y) * u * K * (1 + 3 * C * u**2)
             d *= 6 * K * C
             d += 2 * K
@@ -91,7 +96,7 @@ class GELUGrad(Function):
             d *= 1 - y
         else:  # d = y + u * exp(-u**2 / 2) / sqrt(2 * pi)
             d *= -0.5
-            xp.exp(d, out=d)
+            np.exp(d, out=d)
             d *= u
             d *= K / 2
         d += y

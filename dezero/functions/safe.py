@@ -23,7 +23,13 @@ class SafeMul(Elementwise):
     def forward(self, x0, x1):
         if not isinstance(x1, np.ndarray) and _suit_kernel(x0, x1):
             return kernels.safe_mul(x0, x1)
-        return unless_invalid("multiply", x0, x1, lambda: (x0 == 0) & (x1 == x1))
+        cast = None
+        if x0.dtype.kind == "b" and x0.shape == x1.shape and x1.dtype.kind == "f":
+            # In place it takes two thirds of the time of a product with booleans.
+            cast = x0.astype(x1.dtype)
+        return unless_invalid(
+            "multiply", x0, x1, lambda: (x0 == 0) & (x1 == x1), cast=cast
+        )
 
     def backward(self, gy):
         x0, x1 = self.inputs
@@ -72,8 +78,10 @@ def _suit_kernel(x0, x1):
     return on_gpu and x1.dtype.kind == "f" and x0.dtype in (x1.dtype, np.dtype(bool))
 
 
-def unless_invalid(name, x0, x1, is_zero, divide="ignore"):
+def unless_invalid(name, x0, x1, is_zero, divide="ignore", cast=None):
     """The ufunc ``name`` of both, with zeros where ``is_zero()`` says so.
+
+    ``cast`` may be a copy of ``x0`` in the dtype of the result, to be written over.
 
     The mask is only computed if the processor flagged an invalid operation (0 * inf,
     0 / 0), which costs nothing to find out. On a GPU there is no such flag.
@@ -83,7 +91,7 @@ def unless_invalid(name, x0, x1, is_zero, divide="ignore"):
     if xp is np:
         try:
             with np.errstate(invalid="raise", divide=divide):
-                return ufunc(x0, x1)
+                return ufunc(x0 if cast is None else cast, x1, out=cast)
         except FloatingPointError:
             pass
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -7,6 +7,7 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable
 from dezero.cuda import Array
+from dezero.functions.blocks import in_blocks
 from dezero.functions.dtypes import as_floating
 from dezero.functions.safe import SafeMul
 
@@ -62,8 +63,6 @@ _FAST = (
     ),
 )  # fmt: skip
 
-_BLOCK = 8192  # elements: the intermediate arrays of one block stay in the cache
-
 
 def erf_array(x: Array, complement: bool = False) -> Array:
     """:func:`erf` on a plain array; with ``complement``, :func:`erfc`.
@@ -73,14 +72,8 @@ def erf_array(x: Array, complement: bool = False) -> Array:
     xp = cuda.get_array_module(x)
     if x.dtype.char == "e":
         return erf_array(x.astype(np.float32), complement).astype(x.dtype)
-    x = as_floating(x)
-    flat = xp.ravel(x)
-    if xp is not np or flat.size <= _BLOCK:
-        return _erf(xp, flat, complement).reshape(x.shape)
-    y = np.empty_like(flat)
-    for i in range(0, flat.size, _BLOCK):
-        y[i : i + _BLOCK] = _erf(np, flat[i : i + _BLOCK], complement)
-    return y.reshape(x.shape)
+    flat = xp.ravel(as_floating(x))
+    return in_blocks(lambda part: _erf(xp, part, complement), flat).reshape(x.shape)
 
 
 def _erf(xp, x, complement):

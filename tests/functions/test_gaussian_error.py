@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import dezero.functions as F
 from dezero.core import Variable
+from dezero.functions.blocks import BLOCK
 from dezero.testing import Case, arrays
 
 ROOT = np.sqrt(2 / np.pi)
@@ -92,3 +93,18 @@ def test_numbers_whose_square_overflows(approximate, dtype):
     gx.backward()
     assert x.grad.data.tolist() == [0, 0, 0, 0, 0]
     assert y.dtype == gx.dtype == x.grad.dtype == dtype
+
+
+@pytest.mark.parametrize("approximate", [False, True])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_large_arrays_are_computed_as_small_ones(approximate, dtype):
+    x = np.linspace(-6, 6, 3 * BLOCK + 5).astype(dtype)
+    whole = Variable(x)
+    y = F.gelu(whole, approximate)
+    y.backward()
+    for part in (slice(0, 100), slice(BLOCK - 50, BLOCK + 50), slice(-100, None)):
+        small = Variable(x[part])
+        z = F.gelu(small, approximate)
+        z.backward()
+        np.testing.assert_allclose(y.data[part], z.data, rtol=1e-6)
+        np.testing.assert_allclose(whole.grad.data[part], small.grad.data, rtol=1e-6)
