@@ -7,6 +7,7 @@ import numpy as np
 
 from dezero import cuda
 from dezero.core import ArrayLike, Config, Function, Variable, as_variable
+from dezero.functions.attention_parts import ROWS, parts_of, softmax_in_place
 from dezero.functions.axes import swapaxes
 from dezero.functions.broadcasting import broadcasts, sum_to
 from dezero.functions.comparison import where
@@ -30,30 +31,41 @@ class ScaledDotProductAttention(Function):
     def __init__(self, allowed=None, causal=False, dropout_ratio=0.0):
         self.allowed = allowed  # booleans that broadcast to the scores, or None
         self.causal = causal
-        self.dropout: Any = Dropout(dropout_ratio) if dropout_ratio else None
+        self.dropout_ratio = dropout_ratio
 
     def forward(self, q, k, v, bias=None):
         xp = cuda.get_array_module(q)
         dtype, work = working_dtypes(q, k, v, bias)
         q, k, v = [a.astype(work, copy=False) for a in (q, k, v)]
-        w = xp.matmul(q * _scale(q), k.swapaxes(-1, -2))  # (..., Tq, Tk)
-        allowed = self._open(xp, w.shape)
-        if xp is np or not w.size:
-            _softmax(w, allowed, bias)
-        else:
-            open = True if allowed is None else allowed
-            bias = 0.0 if bias is None else bias.astype(work, copy=False)
-            softmax_on_gpu(w, -1, w, open, bias)
-        self.weights = w
-        seen = w if self.dropout is None else self.dropout.forward(w)
-        return xp.matmul(seen, v).astype(dtype, copy=False)
+        q = q * _scale(q)
+        stack = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+        self.scores = (*stack, q.shape[-2], k.shape[-2])
+        self.weights: Any = []  # of each part, and how they were dropped
+        ys = []
+        for part in parts_of(self.scores, self.causal, ROWS if xp is np else None):
+            # (..., rows, keys)
+            w = xp.matmul(q[..., part.rows, :], k[..., part.keys, :].swapaxes(-1, -2))
+            allowed = self._allowed(xp, part)
+            added: Any = None
+            if bias is not None:
+                added = part.of(xp, bias.astype(work, copy=False), self.scores)
+            if xp is np or not w.size:
+                softmax_in_place(w, allowed, added)
+            else:
+                open = True if allowed is None else allowed
+                softmax_on_gpu(w, -1, w, open, 0.0 if added is None else added)
+            dropout = Dropout(self.dropout_ratio) if self.dropout_ratio else None
+            self.weights.append((part, w, dropout))
+            seen = w if dropout is None else dropout.forward(w)
+            ys.append(xp.matmul(seen, v[..., part.keys, :]))
+        return _joined(xp, ys).astype(dtype, copy=False)
 
-    def _open(self, xp, shape):
+    def _allowed(self, xp, part):
         """Which keys a query may look at, to broadcast to the scores; None for all."""
-        if not self.causal:
-            return self.allowed
-        past = xp.tri(*shape[-2:], shape[-1] - shape[-2], dtype=bool)
-        return past if self.allowed is None else past & self.allowed
+        past, allowed = part.past_of(xp), self.allowed
+        if past is None or allowed is None:
+            return allowed if past is None else past
+        return past & part.of(xp, allowed, self.scores)
 
     def backward(self, gy):
         if Config.enable_backprop:
@@ -68,43 +80,46 @@ class ScaledDotProductAttention(Function):
     def _fused(self, gy, q, k, v):
         xp = cuda.get_array_module(gy)
         need_q, need_k, need_v, *need_bias = self.needs_grad
-        w = self.weights
-        gy, q, k, v = [a.astype(w.dtype, copy=False) for a in (gy, q, k, v)]
+        work = self.weights[0][1].dtype
+        gy, q, k, v = [a.astype(work, copy=False) for a in (gy, q, k, v)]
         if 0 in gy.strides[-2:]:  # a repeated gradient would go past BLAS
             gy = xp.ascontiguousarray(gy)
-        gq = gk = gv = None
-        if need_v:
-            seen = w if self.dropout is None else self._dropped(w)
-            gv = xp.matmul(seen.swapaxes(-1, -2), gy)  # (..., Tk, Dv)
-        gw = xp.matmul(gy, v.swapaxes(-1, -2))  # (..., Tq, Tk)
-        if self.dropout is not None:
-            gw = self._dropped(gw)
-        # Through the softmax: gs = w * (gw - sum(w * gw)).
-        if xp is np or not w.size:
-            gw -= xp.einsum("...ij,...ij->...i", gw, w)[..., None]
-            gw *= w
-        else:
-            softmax_grad_on_gpu(w, gw, -1, gw)
-        scale = _scale(q)
-        if need_q:
-            gq = xp.matmul(gw, k)
-            gq *= scale
-        if need_k:
-            gk = xp.matmul(gw.swapaxes(-1, -2), q)
-            gk *= scale
-        if not need_bias:
-            return gq, gk, gv
-        return gq, gk, gv, gw if need_bias[0] else None
+        gqs = []
+        gk = gv = gbias = None
+        if any(need_bias):
+            gbias = xp.zeros(self.scores, work)
+        # The last part first: it sees all keys.
+        for part, w, dropout in reversed(self.weights):
+            g = gy[..., part.rows, :]
+            if need_v:
+                seen = w if dropout is None else _dropped(dropout, w)
+                gv = _added(gv, part, xp.matmul(seen.swapaxes(-1, -2), g))
+            # (..., rows, keys)
+            gw = xp.matmul(g, v[..., part.keys, :].swapaxes(-1, -2))
+            if dropout is not None:
+                gw = _dropped(dropout, gw)
+            # Through the softmax: gs = w * (gw - sum(w * gw)).
+            if xp is np or not w.size:
+                gw -= xp.einsum("...ij,...ij->...i", gw, w)[..., None]
+                gw *= w
+            else:
+                softmax_grad_on_gpu(w, gw, -1, gw)
+            if need_q:
+                gqs.append(xp.matmul(gw, k[..., part.keys, :]))
+            if need_k:
+                product = xp.matmul(gw.swapaxes(-1, -2), q[..., part.rows, :])
+                gk = _added(gk, part, product)
+            if gbias is not None:
+                gbias[..., part.rows, part.keys] = gw
+        gq = _joined(xp, gqs[::-1]) if need_q else None
+        for gx in (gq, gk):
+            if gx is not None:
+                gx *= _scale(q)
+        return (gq, gk, gv, gbias) if need_bias else (gq, gk, gv)
 
     def _release(self):
         super()._release()
-        # (..., Tq, Tk) each, which who keeps the result does not need.
-        self.weights = self.dropout = None
-
-    def _dropped(self, w):
-        """``w`` with the elements dropped that forward dropped."""
-        gx = self.dropout.backward(as_variable(w))
-        return gx.data if isinstance(gx, Variable) else gx
+        self.weights = None  # (..., Tq, Tk), which who keeps the result does not need
 
     def fit_gradient(self, gx, x):
         # A stack of gradients is summed over the axes that x was broadcast along.
@@ -116,7 +131,7 @@ class ScaledDotProductAttention(Function):
         dtype, work = working_dtypes(q, k, v, bias)
         q, k, v = cast(q, work), cast(k, work), cast(v, work)
         s = matmul(q * _scale(q), swapaxes(k, -1, -2))
-        allowed = self._open(xp, s.shape)
+        allowed = self._allowed(xp, parts_of(self.scores, self.causal)[0])
         if bias is not None:
             s = s + bias
             seen = bias.data > -np.inf
@@ -131,31 +146,36 @@ class ScaledDotProductAttention(Function):
         e = exp(s)
         total = sum(e, axis=-1, keepdims=True)
         w = e / (total + (total.data == 0).astype(total.dtype))
-        if self.dropout is not None:
-            w = self.dropout.backward(w)
+        if self.dropout_ratio:
+            w = self._dropout(xp).backward(w)
         return cast(matmul(w, v), dtype)
 
+    def _dropout(self, xp):
+        """The dropout of all scores, as the parts had it."""
+        dropout = Dropout(self.dropout_ratio)
+        dropout.mask = xp.zeros(self.scores, bool)
+        for part, _, own in self.weights:
+            dropout.mask[..., part.rows, part.keys] = own.mask
+        return dropout
 
-def _softmax(w, allowed, bias):
-    """Softmax of the scores ``w`` in place; what is not allowed gets 0."""
-    xp = cuda.get_array_module(w)
-    if allowed is not None:
-        w += xp.where(allowed, w.dtype.type(0), w.dtype.type(-np.inf))
-    if bias is not None:
-        w += bias
-    partly = allowed is not None or bias is not None
-    if w.shape[-1]:  # the largest of nothing is no number
-        m = w.max(axis=-1, keepdims=True)
-        if partly:
-            # Nothing to look at: exp(-inf - 0) = 0. (To assign by a mask, a GPU
-            # would have to be waited for.)
-            xp.copyto(m, 0, where=m == -np.inf)
-        w -= m
-    xp.exp(w, out=w)
-    total = w.sum(axis=-1, keepdims=True)
-    if partly:
-        xp.copyto(total, 1, where=total == 0)
-    w /= total
+
+def _joined(xp, parts):
+    """Of (..., rows, D) each: (..., Tq, D)."""
+    return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-2)
+
+
+def _added(total, part, gx):
+    """``gx`` (..., keys, D) added to the first of the keys of ``total``."""
+    if total is None:
+        return gx
+    total[..., part.keys, :] += gx
+    return total
+
+
+def _dropped(dropout, w):
+    """``w`` with the elements dropped that forward dropped."""
+    gx = dropout.backward(as_variable(w))
+    return gx.data if isinstance(gx, Variable) else gx
 
 
 def _scale(q):

@@ -1,4 +1,5 @@
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 import dezero as dz
 import dezero.functions as F
 from dezero.core import Variable
+from dezero.functions.attention_parts import ROWS
 from dezero.testing import Case, arrays, check_gradients
 
 attend = F.scaled_dot_product_attention
@@ -100,6 +102,34 @@ def test_equals_its_parts_up_to_second_order(shape):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("Tq", [1, ROWS, ROWS + 1, 2 * ROWS + 5])
+@pytest.mark.parametrize("longer", [-ROWS - 3, -1, 0, 7, 2 * ROWS])
+@pytest.mark.parametrize("mask", [None, "booleans", "numbers"])
+def test_causal_in_parts_is_the_whole_with_a_mask(Tq, longer, mask):
+    Tk = max(Tq + longer, 0)
+    random = np.random.RandomState(2)
+    past = np.tri(Tq, Tk, Tk - Tq, dtype=bool)
+    whole: Any = past
+    if mask == "booleans":
+        mask = random.rand(3, Tq, Tk) < 0.7
+        whole = past & mask
+    elif mask == "numbers":
+        mask = Variable(random.randn(3, 1, Tk))
+        whole = Variable(np.where(past, mask.data, -np.inf))
+    found = []
+    for options in ({"mask": mask, "causal": True}, {"mask": whole}):
+        xs = [Variable(a) for a in example(Tq, Tk)]
+        if isinstance(mask, Variable):
+            xs.append(options["mask"])
+        y = attend(*xs[:3], **options)
+        gs = dz.grad(F.sum(F.sin(y)), xs)
+        found.append([v.data for v in (y, *gs)])
+    if isinstance(mask, Variable):
+        found[1][-1] = found[1][-1].sum(axis=1, keepdims=True)
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+
+
 def test_third_order():
     check_gradients(attend, *example(2, 2, (), 2, 1), order=3).assert_ok()
 
@@ -191,6 +221,18 @@ def test_dropout_repeats_in_backward(create_graph):
     gs = [dz.grad(F.sum(y), xs, create_graph=create_graph) for _ in range(2)]
     for a, b in zip(*gs, strict=True):
         np.testing.assert_array_equal(a.data, b.data)
+
+
+def test_dropout_in_parts_is_the_same_in_every_backward():
+    np.random.seed(0)
+    xs = [Variable(a) for a in example(2 * ROWS + 3, 2 * ROWS + 7)]
+    y = attend(*xs, causal=True, dropout_ratio=0.5)
+    fused, composed = [
+        dz.grad(F.sum(F.sin(y)), xs, create_graph=create_graph)
+        for create_graph in (False, True)
+    ]
+    for a, b in zip(fused, composed, strict=True):
+        np.testing.assert_allclose(a.data, b.data, rtol=1e-12, atol=1e-14)
 
 
 def test_dtypes_meet():

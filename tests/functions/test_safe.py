@@ -15,6 +15,25 @@ def test_zero_times_infinity_is_zero():
     assert SafeMul()(X, Y).data.tolist() == [0, 0, 8, -np.inf]
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_a_mask_keeps_and_drops(dtype):
+    x = np.array([1, -2, np.inf, -np.inf, np.nan, 3], dtype)
+    mask = np.array([True, False, False, True, False, True])
+    y = SafeMul().forward(mask, x)
+    assert y.dtype == dtype
+    np.testing.assert_array_equal(y, [1, 0, 0, -np.inf, np.nan, 3])
+    np.testing.assert_array_equal(mask, [True, False, False, True, False, True])
+
+
+def test_a_mask_of_no_axes_or_other_shape():
+    x = np.array(-2.0)
+    for keep in (True, False):
+        y = SafeMul().forward(np.float64(keep) > 0, x)  # a comparison gives a scalar
+        assert y == (-2 if keep else 0)
+    rows = SafeMul().forward(np.array([[True], [False]]), np.array([1.0, np.inf]))
+    assert rows.tolist() == [[1, np.inf], [0, 0]]
+
+
 @pytest.mark.parametrize("kink", [False, True])
 def test_zero_over_zero_is_zero(kink):
     y = SafeDiv(kink)(np.array([0.0, 0.0, 6.0]), np.array([0.0, 5.0, 3.0]))
