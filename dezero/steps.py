@@ -243,8 +243,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Those of the command line if None.
 
     Returns:
-        The exit status: 0, or 1 if a step failed, 2 if there is no such step or no
-        steps at all, 130 if it was interrupted, 141 if nobody reads the output any
+        The exit status. It is 0, or 1 if a step failed, 2 if there is no such step or
+        no steps at all, 130 if it was interrupted, 141 if nobody reads the output any
         more (as of ``... | head``).
     """
     try:

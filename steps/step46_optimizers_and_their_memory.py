@@ -90,15 +90,9 @@ class UncorrectedAdam(Adam):
 
 
 def step_sizes(kind, gradient, count=3000):
-    p = dz.Parameter(np.zeros(1))
-    optimizer = kind([p], rate=1.0)
-    sizes = []
-    for _ in range(count):
-        before = p.data
-        p.grad = dz.Variable(np.array([gradient]))
-        optimizer.update()
-        sizes.append((before - p.data).item())
-    return np.array(sizes)
+    optimizer = kind([dz.Parameter(np.array(0.0))], rate=1.0)
+    (memory,) = optimizer.memory
+    return np.array([-optimizer.step(gradient, memory) for _ in range(count)])
 
 
 with_correction = step_sizes(Adam, 1000.0)
@@ -146,17 +140,17 @@ makers = {
 }
 paths = {name: walk(make) for name, make in makers.items()}
 needed, highest = {}, {}
-print("\noptimizer              updates needed   first loss   highest loss")
+print("\noptimizer              updates needed   highest loss")
 for name, path in paths.items():
-    heights = valley(path.T)
     far = np.linalg.norm(path - 1, axis=1) >= 0.1
-    needed[name], highest[name] = np.flatnonzero(far)[-1] + 1, heights.max()
-    print(f"{name:22} {needed[name]:14} {heights[0]:12.2f} {highest[name]:14.2f}")
+    needed[name], highest[name] = np.flatnonzero(far)[-1] + 1, valley(path.T).max()
+    print(f"{name:22} {needed[name]:14} {highest[name]:14.2f}")
 
 # %%
-# Momentum and Adam need a fraction of the updates. Without the correction, Adam first
-# throws the loss to twice its height. In this smooth valley it comes back, and is even
-# early. In a network, such a leap may end where the gradient is nearly zero.
+# Momentum and Adam need a fraction of the updates. The loss starts at 1.25. Without the
+# correction, Adam first throws it to twice that height. In this smooth valley it comes
+# back, and is even early. In a network, such a leap may end where the gradient is
+# nearly zero.
 #
 # The memory is paid for: one number per parameter for momentum, two for Adam. The
 # picture shows the first 50 updates.

@@ -47,10 +47,7 @@ def clip(grads, max_norm):
 def rates_of_package(make):
     optimizer = dz.optimizers.SGD(lr=BASE).setup([dz.Parameter(np.zeros(1))])
     schedule = make(optimizer)
-    rates = [optimizer.lr]
-    for _ in range(PERIOD + WARMUP):
-        rates.append(schedule.step())
-    return rates
+    return [optimizer.lr] + [schedule.step() for _ in range(PERIOD + WARMUP)]
 
 
 steps = range(PERIOD + WARMUP + 1)

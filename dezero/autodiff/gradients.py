@@ -157,7 +157,7 @@ def value_and_grad(
         create_graph: Record both results.
 
     Returns:
-        A function of ``f``'s arguments: the chosen ones are given to ``f`` as
+        A function of ``f``'s arguments. The chosen ones are given to ``f`` as
         Variables, the others as they are. It returns (value, gradient), or (value,
         tuple of gradients) for a sequence of positions; a gradient has its argument's
         shape.

@@ -37,11 +37,28 @@ class _Array:
         _, shape, dtype, is_fortran, data = state
         if isinstance(data, str):
             data = data.encode("latin-1")
-        if not isinstance(dtype, _DType) or not isinstance(data, bytes):
-            raise pickle.UnpicklingError("an array of objects")
-        x = np.frombuffer(data, dtype.dtype)
-        x = x.reshape(shape, order="F" if is_fortran else "C").copy()
-        self.value = x.astype(x.dtype.newbyteorder("="), copy=False)
+        order: Any = "F" if is_fortran else "C"
+        self.value = _numbers(data, dtype).reshape(shape, order=order)
+
+    @classmethod
+    def of_buffer(
+        cls, data: Any, dtype: Any, shape: Any, order: Any, axes: Any = None
+    ) -> _Array:
+        """As protocol 5 writes arrays: ``axes`` is how one of order "K" lies."""
+        self = cls()
+        if order in ("C", "F") and axes is None:
+            self.value = _numbers(data, dtype).reshape(shape, order=order)
+        elif order == "K" and isinstance(axes, tuple):
+            self.value = _numbers(data, dtype).reshape(shape).transpose(axes)
+        else:
+            raise pickle.UnpicklingError(f"an array of order {order!r}, axes {axes!r}")
+        return self
+
+
+def _numbers(data: Any, dtype: Any) -> np.ndarray:
+    if not isinstance(dtype, _DType) or not isinstance(data, (bytes, bytearray)):
+        raise pickle.UnpicklingError("an array of objects")
+    return np.frombuffer(data, dtype.dtype)
 
 
 class _Callable:
@@ -66,12 +83,19 @@ def _encoded(text: str, encoding: Any = "latin-1") -> bytes:
     return text.encode("latin-1")  # how Python 3 pickles bytes for Python 2
 
 
+def _empty() -> bytes:
+    return b""  # which it pickles as bytes(); bytes(10**12) would find no room
+
+
 _HARMLESS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "ndarray"): lambda *args: None,  # a mark, only handed to _reconstruct
     ("numpy", "dtype"): lambda name, *flags: _DType(name),
     ("numpy.core.multiarray", "_reconstruct"): lambda *args: _Array(),
     ("numpy._core.multiarray", "_reconstruct"): lambda *args: _Array(),
+    ("numpy.core.numeric", "_frombuffer"): _Array.of_buffer,
+    ("numpy._core.numeric", "_frombuffer"): _Array.of_buffer,
     ("_codecs", "encode"): _encoded,
+    ("__builtin__", "bytes"): _empty,
 }
 
 
@@ -154,7 +178,8 @@ def unpickle_data(data: bytes) -> Any:
     stream = io.BytesIO(data)
     try:
         check_places(stream)
-        return _plain(DataUnpickler(stream, encoding="bytes").load(), {})
+        found = DataUnpickler(stream, encoding="bytes").load()
+        return _Plain(len(data)).of(found)
     except MemoryError:
         raise
     except Exception as error:
@@ -165,22 +190,36 @@ def unpickle_data(data: bytes) -> Any:
         ) from error
 
 
-def _plain(x: Any, known: dict[int, Any]) -> Any:
-    """``x`` with arrays in the place of what stood for them.
+class _Plain:
+    """Puts arrays in the place of what stood for them.
 
-    ``known`` are containers already seen: lists of the same list twice, in lists of
-    that list twice and so on, would become too many if each counted anew.
+    Args:
+        size: Of the pickle. The arrays of a true one have no more bytes, for each
+            brings its own; those of a made-up one could all name the same many.
     """
-    if isinstance(x, _Array):
-        return x.value
-    if isinstance(x, (_DType, _Callable)):
-        raise ValueError("a function in the place of data")
-    if not isinstance(x, (dict, list, tuple, set, frozenset)):
-        return x
-    if id(x) not in known:  # all of them live until the end, so no id comes twice
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        # What was seen before: lists of the same list twice, in lists of that list
+        # twice and so on, would become too many if each counted anew.
+        self._known: dict[int, Any] = {}
+
+    def of(self, x: Any) -> Any:
+        """What ``x`` is without stand-ins."""
+        if isinstance(x, (_DType, _Callable)):
+            raise ValueError("a function in the place of data")
+        if not isinstance(x, (_Array, dict, list, tuple, set, frozenset)):
+            return x
+        if id(x) not in self._known:  # all live until the end: no id comes twice
+            self._known[id(x)] = self._built(x)
+        return self._known[id(x)]
+
+    def _built(self, x: Any) -> Any:
+        if isinstance(x, _Array):
+            self._left -= x.value.nbytes
+            if self._left < 0:
+                raise ValueError("arrays of more bytes than it has")
+            return x.value.astype(x.value.dtype.newbyteorder("="), order="C")
         if isinstance(x, dict):
-            items = [(_plain(k, known), _plain(v, known)) for k, v in x.items()]
-            known[id(x)] = dict(items)
-        else:
-            known[id(x)] = type(x)([_plain(value, known) for value in x])
-    return known[id(x)]
+            return {self.of(key): self.of(value) for key, value in x.items()}
+        return type(x)([self.of(value) for value in x])

@@ -95,7 +95,7 @@ def overfit_one_batch(
             ``Adam(0.01)``.
 
     Returns:
-        A report: ``report.ok``, ``report.rows``, ``report.losses``, ``print(report)``.
+        A report to print, with ``report.ok``, ``report.rows`` and ``report.losses``.
 
     Raises:
         TypeError: ``model`` is no Layer, ``loss`` no function, ``batch`` no tuple or

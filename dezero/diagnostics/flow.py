@@ -150,7 +150,7 @@ def gradient_flow(model: Any) -> FlowReport:
         model: A Layer, or an iterable of Parameters, after ``loss.backward()``.
 
     Returns:
-        A report: ``report.ok``, ``report.verdict``, ``report.rows``, ``print(report)``.
+        A report to print, with ``report.ok``, ``report.verdict`` and ``report.rows``.
 
     Raises:
         RuntimeError: No parameter has a gradient.

@@ -34,11 +34,6 @@ def is_finite(x: Array) -> bool:
     return x.dtype.kind != "f" or bool(cuda.get_array_module(x).isfinite(x).all())
 
 
-def share(mask: Array) -> float:
-    """The share of true elements; 0 of nothing."""
-    return float(mask.mean()) if mask.size else 0.0
-
-
 def named_parameters(function: str, model: Any) -> Named:
     """The parameters of a model by name, each once.
 

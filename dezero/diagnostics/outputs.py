@@ -120,7 +120,7 @@ def activations(model: Any, *inputs: Any) -> ActivationReport:
         *inputs: What a call of it gets.
 
     Returns:
-        A report: ``report.ok``, ``report.rows``, and ``print(report)``.
+        A report to print, with ``report.ok`` and ``report.rows``.
 
     Raises:
         TypeError: ``model`` is no Layer.

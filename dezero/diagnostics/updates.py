@@ -120,7 +120,7 @@ def check_updates(model: Any, step: Callable[[], Any]) -> UpdateReport:
             it does to the model stays.
 
     Returns:
-        A report: ``report.ok``, ``report.rows``, and ``print(report)``.
+        A report to print, with ``report.ok`` and ``report.rows``.
 
     Raises:
         TypeError: ``step`` cannot be called, or ``model`` is no Layer and no iterable

@@ -289,7 +289,7 @@ def diag(x: ArrayLike, k: int = 0) -> Variable:
         k: Which diagonal: 0 the main one, positive ones lie above it.
 
     Returns:
-        Variable: of a matrix its diagonal; of a vector the matrix, whose sides are
+        Variable, the diagonal of a matrix, or the matrix of a vector, whose sides are
         ``n + abs(k)``.
 
     Raises:

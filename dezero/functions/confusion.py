@@ -66,7 +66,7 @@ def confusion_matrix(
         n_classes: C; by default that of the scores, or one more than the greatest id.
 
     Returns:
-        Constant Variable (C, C) of integers: rows by true class, columns by prediction.
+        Constant Variable (C, C) of integers, rows by true class, columns by prediction.
 
     Raises:
         TypeError: The ids are no integers.

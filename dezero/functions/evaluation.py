@@ -125,7 +125,7 @@ def perplexity(
         axis: The axis of the classes.
 
     Returns:
-        Constant Variable of shape () and the dtype of ``y``: inf where it is out of
+        Constant Variable of shape () and the dtype of ``y``, inf where it is out of
         range, 1 if nothing counts. No gradient comes back.
 
     Raises:

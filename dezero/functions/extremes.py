@@ -106,7 +106,7 @@ def argmax(x: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Var
         keepdims: Keep the axis (all of them for None), as 1.
 
     Returns:
-        Integer Variable of the shape of ``x`` without the axis: a constant.
+        Constant integer Variable of the shape of ``x`` without the axis.
 
     Raises:
         ValueError: ``x`` has no such axis, or no element along it.
@@ -125,7 +125,7 @@ def argmin(x: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Var
         keepdims: Keep the axis (all of them for None), as 1.
 
     Returns:
-        Integer Variable of the shape of ``x`` without the axis: a constant.
+        Constant integer Variable of the shape of ``x`` without the axis.
 
     Raises:
         ValueError: ``x`` has no such axis, or no element along it.

@@ -174,7 +174,7 @@ def any(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Variable:
         keepdims: Keep the reduced axes, as 1.
 
     Returns:
-        Boolean Variable of the shape of ``x`` without these axes: a constant.
+        Constant boolean Variable of the shape of ``x`` without these axes.
 
     Raises:
         ValueError: ``x`` has no such axis.
@@ -192,7 +192,7 @@ def all(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Variable:
         keepdims: Keep the reduced axes, as 1.
 
     Returns:
-        Boolean Variable of the shape of ``x`` without these axes: a constant.
+        Constant boolean Variable of the shape of ``x`` without these axes.
 
     Raises:
         ValueError: ``x`` has no such axis.

@@ -159,7 +159,7 @@ class Layer:
                 the same name is loaded; it must have the same shape all the same.
 
         Returns:
-            The named tuple ``(missing_keys, unexpected_keys)``: the names of this
+            The named tuple ``(missing_keys, unexpected_keys)``, the names of this
             layer that ``state`` has not, and the other way round.
 
         Raises:

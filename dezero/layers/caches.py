@@ -51,7 +51,7 @@ class KeyValueCache:
             values: (..., T, Dv).
 
         Returns:
-            All keys (..., length, D) and values (..., length, Dv) up to now: views,
+            All keys (..., length, D) and values (..., length, Dv) up to now, as views,
             which later calls leave as they are.
 
         Raises:

@@ -199,8 +199,8 @@ class SequenceRNN(_Sequence):
             lengths: (N,), how many steps each sequence has; what follows is padding.
 
         Returns:
-            y (T, N, H), what the last layer gives at each step, or (T, N, 2H): both
-            directions side by side. Then h, the state at the end of each layer,
+            y (T, N, H), what the last layer gives at each step; both directions side by
+            side make it (T, N, 2H). Then h, the state at the end of each layer,
             (num_layers, N, H); in both directions (2 * num_layers, N, H), of each layer
             first that of the forward, then that of the backward direction.
 

@@ -207,7 +207,7 @@ class EfficientNetLite0(Model):
             dtype: Floating dtype of the result.
 
         Returns:
-            Array of shape (3, H, W): one image, ``x[np.newaxis]`` is a batch.
+            Array of shape (3, H, W), one image; ``x[np.newaxis]`` is a batch.
 
         Raises:
             ImportError: An array is to be resized, and Pillow is not installed.

@@ -88,7 +88,7 @@ class VGG16(Model):
             dtype: Floating dtype of the result.
 
         Returns:
-            Array of shape (3, H, W): one image, ``x[np.newaxis]`` is a batch.
+            Array of shape (3, H, W), one image; ``x[np.newaxis]`` is a batch.
 
         Raises:
             ImportError: An array is to be resized, and Pillow is not installed.

@@ -143,7 +143,7 @@ def check_gradients(
         name: What the report calls ``f``.
 
     Returns:
-        A report, to be printed or asserted: ``check_gradients(...).assert_ok()``.
+        A report, to be printed or asserted as in ``check_gradients(...).assert_ok()``.
 
     Raises:
         ValueError: ``order`` is not 1, 2 or 3, there is no direction, ``f`` has no

@@ -138,7 +138,7 @@ def fit(
             which they only read. One that returns True ends the training.
 
     Returns:
-        The history: a list for each of ``epoch`` (from 1), ``loss`` (in training,
+        The history, with a list for each of ``epoch`` (from 1), ``loss`` (in training,
         before the updates), the metrics, the same of validation with ``validation_``
         before the name, ``lr`` (of the last update; not of an optimizer without) and
         ``seconds``.

@@ -12,17 +12,11 @@ With the option ``:members:``, methods and attributes of classes are described t
 """
 
 import importlib
-import inspect
-import re
 
+import summaries
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-
-
-def first_words(value: object) -> str:
-    """The first paragraph of a docstring, on one line."""
-    return " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
 
 
 class Described(SphinxDirective):
@@ -35,16 +29,9 @@ class Described(SphinxDirective):
         """Write the two parts as RST and let Sphinx read them."""
         module = importlib.import_module(self.env.ref_context["py:module"])
         names = " ".join(self.content).split()
-        lines = [".. list-table::", "   :class: described", "   :widths: auto", ""]
-        for name in names:
-            lines.append(f"   * - :py:obj:`~{module.__name__}.{name}`")
-            lines.append(f"     - {first_words(getattr(module, name))}")
-        for name in names:
-            kind = "class" if inspect.isclass(getattr(module, name)) else "function"
-            lines += ["", f".. auto{kind}:: {name}"]
-            if kind == "class" and "members" in self.options:
-                lines.append("   :members:")
-        return self.parse_text_to_nodes("\n".join(lines))
+        return self.parse_text_to_nodes(
+            summaries.described(module, names, "members" in self.options)
+        )
 
 
 def without_any(
@@ -56,13 +43,8 @@ def without_any(
     arguments: str | None,
     result: str | None,
 ) -> tuple[str, str | None] | None:
-    """Leave the hint Any out of a signature: the text says which arrays fit."""
-    if arguments is None:
-        return None
-    hint = r": (?:~?typing\.)?Any(?: \| None)?(?: (=) )?"
-    if result and re.fullmatch(r"(?:~?typing\.)?Any", result):
-        result = None
-    return re.sub(hint, r"\1", arguments), result
+    """Leave the hint Any out of a signature."""
+    return None if arguments is None else summaries.without_any(arguments, result)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

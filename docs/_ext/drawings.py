@@ -1,11 +1,16 @@
 """Pictures of the site that DeZero draws itself, made before the pages are read."""
 
+from __future__ import annotations
+
 import pathlib
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sphinx.application import Sphinx
 
 import dezero as dz
+
+if TYPE_CHECKING:  # the tests call these functions where there is no Sphinx
+    from sphinx.application import Sphinx
 
 
 def draw(app: Sphinx) -> None:

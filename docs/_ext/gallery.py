@@ -3,16 +3,18 @@
 They are copied, so that what they write (figures, weights) stays out of the tree.
 """
 
+from __future__ import annotations
+
 import pathlib
 import re
 import shutil
-from typing import Any
-
-from docutils import nodes
-from sphinx.application import Sphinx
-from sphinx_gallery.scrapers import figure_rst
+from typing import TYPE_CHECKING, Any
 
 from dezero.steps import PARTS
+
+if TYPE_CHECKING:  # the tests call these functions where there is no Sphinx
+    from docutils import nodes
+    from sphinx.application import Sphinx
 
 # A line on each of the parts.
 LINES = (
@@ -82,6 +84,8 @@ def files_scraper(block: Any, block_vars: dict, gallery_conf: dict, **options) -
         if "savefig" in code or not (folder / name).exists():
             continue
         if name.endswith(".png"):
+            from sphinx_gallery.scrapers import figure_rst
+
             image = next(block_vars["image_path_iterator"])
             shutil.copyfile(folder / name, image)
             shown.append(figure_rst([image], gallery_conf["src_dir"], name))
@@ -105,6 +109,8 @@ def formulas_as_text(app: Sphinx, doctree: nodes.document) -> None:
 
     The directive ``highlight`` comes too late: Sphinx-Gallery colours the blocks first.
     """
+    from docutils import nodes
+
     if app.env.docname.startswith("steps/part"):
         for block in doctree.findall(nodes.literal_block):
             block.setdefault("language", "none")

@@ -11,7 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from dezero import serializers
+import dezero
+from dezero.serializers import files
 
 from .runs import SmallRun, same
 
@@ -39,7 +40,7 @@ train_for_ever(sys.argv[1])
 def start(code, path):
     process = [sys.executable, "-c", code, str(path)]
     here = os.path.dirname(__file__)
-    package = os.path.dirname(os.path.dirname(os.path.abspath(serializers.__file__)))
+    package = os.path.dirname(os.path.dirname(os.path.abspath(dezero.__file__)))
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([package, here])}
     pipe = subprocess.PIPE
     return subprocess.Popen(process, stdin=pipe, stdout=pipe, text=True, env=env)
@@ -133,7 +134,7 @@ def test_a_folder_that_is_only_read(tmp_path, saved, monkeypatch):
     def refuse(path, mode):  # as for everybody but root
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
-    monkeypatch.setattr(serializers, "open", refuse, raising=False)
+    monkeypatch.setattr(files, "open", refuse, raising=False)
     with pytest.raises(PermissionError, match=r"Permission denied: '.*/run\.npz'$"):
         saved.save(tmp_path / "run")
 

@@ -8,8 +8,10 @@ import pytest
 
 from dezero.datasets.pickles import unpickle_data
 
+PROTOCOLS = range(6)
 
-@pytest.mark.parametrize("protocol", range(5))
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("dtype", ["u1", "<i4", ">i4", "<f8", ">f4", "?"])
 def test_arrays(protocol, dtype):
     x = np.array([[0, 1, 2], [3, 4, 5]]).astype(dtype)
@@ -22,9 +24,27 @@ def test_arrays(protocol, dtype):
     assert found[b"data"].flags.writeable
 
 
-def test_array_in_the_order_of_fortran():
-    x = np.asfortranarray(np.arange(6, dtype=np.uint8).reshape(2, 3))
-    np.testing.assert_array_equal(unpickle_data(pickle.dumps(x, 2)), x)
+READ_ONLY = np.arange(3)
+READ_ONLY.flags.writeable = False
+SHAPES = {
+    "C": np.arange(6).reshape(2, 3),
+    "Fortran": np.asfortranarray(np.arange(6, dtype=np.uint8).reshape(2, 3)),
+    "other axes": np.arange(24).reshape(2, 3, 4).transpose(1, 0, 2),
+    "steps": np.arange(12.0)[::-3],
+    "0-d": np.array(3.5, np.float32),
+    "empty": np.zeros((0, 3), ">i4"),
+    "read-only": READ_ONLY,
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", SHAPES)
+def test_how_arrays_lie_in_memory(name, protocol):
+    x = SHAPES[name]
+    found = unpickle_data(pickle.dumps(x, protocol))
+    np.testing.assert_array_equal(found, x, strict=x.dtype.isnative)
+    assert found.dtype == x.dtype.newbyteorder("=")
+    assert found.flags.writeable and found.flags.c_contiguous and found.base is None
 
 
 def test_pickle_of_python_2():
@@ -62,7 +82,7 @@ class Runs:
         return self.call
 
 
-@pytest.mark.parametrize("protocol", range(5))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("function", [os.system, eval, exec, getattr, np.load, print])
 def test_code_is_refused(tmp_path, protocol, function):
     mark = tmp_path / "was here"
@@ -79,10 +99,20 @@ def refused(data, message=""):
         unpickle_data(data)
 
 
-def test_arrays_of_objects_are_refused():
-    refused(pickle.dumps(np.array([None, "a"], object), 2), "dtype 'O8'")
-    refused(pickle.dumps(np.array(["a"]), 2), "dtype 'U1'")
-    refused(pickle.dumps(np.zeros(2, [("a", int)]), 2), "dtype 'V8'")
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("x", "dtype"),
+    [
+        (np.array([None, "a"], object), "O8"),
+        (np.array(["a"]), "U1"),
+        (np.array([b"a"]), "S1"),
+        (np.zeros(2, [("a", int)]), "V8"),
+        (np.zeros(2, "M8[s]"), "M8"),
+        (np.zeros(2, complex), "c16"),
+    ],
+)
+def test_arrays_of_other_things_than_numbers_are_refused(x, dtype, protocol):
+    refused(pickle.dumps(x, protocol), f"got one with an array of dtype '{dtype}'")
 
 
 ARRAY = b"cnumpy.core.multiarray\n_reconstruct\n(tR"
@@ -111,6 +141,58 @@ def test_names_by_other_ways_are_refused():
     refused(b"\x80\x02c_codecs\nencode\nX\x01\x00\x00\x00aX\x04\x00\x00\x00zlib\x86R.")
 
 
+BUFFER = b"\x80\x05cnumpy._core.numeric\n_frombuffer\n"
+BYTES = b"\x96\x04\0\0\0\0\0\0\0abcd"  # BYTEARRAY8
+DTYPE = b"cnumpy\ndtype\n\x8c\x02u1\x85R"
+SHAPE = b"K\x02K\x02\x86"
+
+
+def test_buffers_of_protocol_5():
+    order = b"\x8c\x01C"
+    for name in BUFFER, BUFFER.replace(b"_core", b"core"):  # of NumPy 1
+        found = unpickle_data(name + b"(" + BYTES + DTYPE + SHAPE + order + b"tR.")
+        assert found.tolist() == [[97, 98], [99, 100]]
+    for parts, message in [
+        ((b"K\x09", DTYPE, SHAPE, order), "an array of objects"),  # room for nine
+        ((b"]", DTYPE, SHAPE, order), "an array of objects"),
+        ((BYTES, b"\x8c\x01O", SHAPE, order), "an array of objects"),
+        ((BYTES, b"cnumpy\ndtype\n", SHAPE, order), "an array of objects"),
+        ((BYTES, DTYPE, b"K\x05\x85", order), "cannot reshape"),
+        ((BYTES, DTYPE, SHAPE, b"\x8c\x01A"), "an array of order 'A', axes None"),
+        ((BYTES, DTYPE, SHAPE, b"K\x01"), "an array of order 1, axes None"),
+        ((BYTES, DTYPE, SHAPE, b"\x8c\x01K"), "an array of order 'K', axes None"),
+        ((BYTES, DTYPE, SHAPE, order, SHAPE), r"an array of order 'C', axes \(2, 2\)"),
+        ((BYTES, DTYPE, SHAPE, b"\x8c\x01K", SHAPE), "axis 2 is out of bounds"),
+        ((BYTES, DTYPE, SHAPE), "missing 1 required"),
+        ((), "missing 4 required"),
+    ]:
+        refused(BUFFER + b"(" + b"".join(parts) + b"tR.", message)
+    refused(b"\x80\x05\x97.", "out-of-band")  # NEXT_BUFFER
+    refused(BUFFER + b"}\x8c\x05valueK\x01sb.", "")  # BUILD on the function
+
+
+def test_bytes_are_made_of_nothing_only():
+    assert unpickle_data(pickle.dumps(b"", 2)) == b""
+    refused(b"\x80\x02c__builtin__\nbytes\nJ\xff\xff\xff\x7f\x85R.", "takes 0 .* argum")
+    refused(b"\x80\x04cbuiltins\nbytes\n)R.", "the name builtins.bytes")
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        BUFFER[2:] + b"(h\0" + DTYPE + b"M\xe8\x03\x85\x8c\x01CtR",
+        ARRAY + b"(K\x01M\xe8\x03\x85" + DTYPE + b"\x89h\0tb",
+    ],
+)
+def test_many_arrays_of_the_same_bytes_are_refused(array):
+    # A true pickle has the bytes of each array; a made-up one names some again.
+    start = b"\x80\x05\x96" + (1000).to_bytes(8, "little") + bytes(1000) + b"q\0]("
+    assert [x.size for x in unpickle_data(start + array + b"e.")] == [1000]
+    refused(start + 20 * array + b"e.", "arrays of more bytes than it has")
+    many = [np.zeros(1000)] * 20  # one array, which has its bytes once
+    assert len({id(x) for x in unpickle_data(pickle.dumps(many))}) == 1
+
+
 def test_array_that_lacks_bytes():
     data = pickle.dumps(np.arange(6, dtype=np.uint8).reshape(2, 3), 2)
     shape = data.replace(b"K\x02K\x03\x86", b"K\x02K\x04\x86")
@@ -136,7 +218,7 @@ def test_places_may_be_counted_from_one_as_python_2_does():
     assert unpickle_data(b"(lp1\nI5\naS'a'\np2\na.") == [5, b"a"]
     assert unpickle_data(b"\x80\x02]q\x01(K\x05U\x01aq\x02e.") == [5, b"a"]
     many = [str(i) for i in range(1000)]
-    for protocol in range(5):
+    for protocol in PROTOCOLS:
         assert unpickle_data(pickle.dumps(many, protocol)) == many
 
 

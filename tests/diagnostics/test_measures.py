@@ -5,7 +5,7 @@ import pytest
 
 import dezero.layers as L
 from dezero import Parameter
-from dezero.diagnostics.measures import is_finite, named_parameters, norm, share
+from dezero.diagnostics.measures import is_finite, named_parameters, norm
 from dezero.diagnostics.states import unchanged_random_states
 
 
@@ -22,10 +22,6 @@ def test_norms():
 def test_finite():
     assert is_finite(np.arange(3)) and is_finite(np.ones(3))
     assert not is_finite(np.array([1.0, np.inf]))
-
-
-def test_shares():
-    assert share(np.array([True, False])) == 0.5 and share(np.zeros(0, bool)) == 0.0
 
 
 def test_names_of_a_layer_and_of_a_list():
