@@ -11,7 +11,7 @@ from _inputs import Inputs
 
 import dezero as dz
 import dezero.functions as F
-from dezero import cuda
+from dezero import cuda, cudnn
 
 
 class Side(with_dezero.Side):
@@ -101,4 +101,5 @@ def versions() -> dict[str, Any]:
         "cupy": cupy.__version__,
         "CUDA of cupy": cupy.cuda.get_local_runtime_version(),
         "CUDA of the driver": runtime.driverGetVersion(),
+        "cuDNN of cupy": cudnn.version() or "none",
     }

@@ -22,7 +22,7 @@ from unittest import mock
 import numpy as np
 from _child import STEPS
 from _child import Side as ChildSide
-from _gpu_workloads import SIDES, TORCH, WORKLOADS
+from _gpu_workloads import SIDES, TORCH, WITH_CUDNN, WORKLOADS
 from _measuring import _times, agree
 from _workloads import OURS, SideInfo, Workload
 
@@ -102,8 +102,10 @@ def measure(
 
     Raises:
         AssertionError: The sides do not compute the same.
+        RuntimeError: The workload needs cuDNN, which is not to be had.
     """
     workload = WORKLOADS[name]
+    check_cudnn(name, device)
     sides = {key: Side(side, workload, small, device) for key, side in SIDES.items()}
     first = {key: side.first() for key, side in sides.items()}
     check(workload, sides, 1e-4 if small else workload.tolerance)
@@ -116,6 +118,19 @@ def measure(
         memory = {key: side.memory()["megabytes"] for key, side in sides.items()}
         row["memory"] = memory
     return row
+
+
+def check_cudnn(name: str, device: str) -> None:
+    """Let DeZero use cuDNN for the workloads that are called so, for no others.
+
+    Raises:
+        RuntimeError: It is not there. On the CPU nobody needs it.
+    """
+    from dezero import cudnn
+
+    used = cudnn.use(name in WITH_CUDNN)
+    if name in WITH_CUDNN and device == "cuda" and not used:
+        raise RuntimeError(f"{name}: expected DeZero to find cuDNN, got none")
 
 
 def check(workload: Workload, sides: Mapping[str, Side], tolerance: float) -> None:
@@ -156,7 +171,7 @@ def card() -> dict[str, Any]:
     """
     import torch
 
-    from dezero import cuda
+    from dezero import cuda, cudnn
 
     if not cuda.gpu_enable:
         raise RuntimeError(f"DeZero finds no card: {_why_no_cupy()}")
@@ -166,7 +181,7 @@ def card() -> dict[str, Any]:
         raise RuntimeError("the card does not compute the sum of three ones")
     about = {"device": torch.cuda.get_device_name(0), "driver": _driver()}
     about["memory"] = f"{cuda.memory_statistics().total / 1e9:.0f} GB"
-    about["tf32"] = False
+    about["tf32"], about["cudnn"] = False, cudnn.version()
     versions = {}
     for side in SIDES.values():
         versions.update(importlib.import_module(side.module).versions())

@@ -46,7 +46,7 @@ def verdicts(row: Row) -> list[str]:
     return [_verdict(row, goal) for goal in WORKLOADS[row["name"]].goals]
 
 
-_WIDTHS = [9, 9, 9, 22, 13, 13, 13, 8, 8, 0]
+_WIDTHS = [14, 9, 9, 22, 13, 13, 13, 8, 8, 0]
 
 
 def line(cells: Sequence[str]) -> str:
@@ -96,5 +96,7 @@ def markdown(about: dict[str, Any], rows: Sequence[Row]) -> str:
         "",
         *[f"- {row['name']}: {WORKLOADS[row['name']].title}" for row in rows],
     ]
+    for name, why in about["left_out"].items():
+        parts.append(f"- not measured, {name}: {why}")
     parts += [f"- FAILED, {name}: {why}" for name, why in about["failed"].items()]
     return "\n".join(parts) + "\n"

@@ -5,68 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
-import with_torch
 from _inputs import Inputs
 from torch import nn
+from with_torch import Side, _trained, conv_net, gpt, lstm, mlp_adam, mlp_sgd
 
 # Products and convolutions in full float32, as CuPy has them: TF32 has 10 bits. torch
 # leaves it out of products by itself, but not out of convolutions.
 torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
-
-
-class Side(with_torch.Side):
-    """A step of training, and the gradients that it left, on the host."""
-
-    def gradients(self) -> list[np.ndarray]:
-        gs = [p.grad.numpy(force=True) for p in self.parameters]
-        return [g.T if i in self.turned else g for i, g in enumerate(gs)]
-
-
-def _trained(
-    inputs: Inputs, model: nn.Module, optimizer: Any, lr: float, parameters: Any = None
-) -> Side:
-    device = inputs["device"]
-    model.to(device)  # keeps the parameters, and moves what they hold
-    if parameters is None:
-        parameters = list(model.parameters())
-    turned = with_torch._turned(model, parameters)
-    with_torch._start(parameters, inputs["parameters"], turned)
-    x = torch.from_numpy(inputs["x"]).to(device)
-    t = torch.from_numpy(inputs["t"]).to(device).ravel()
-    optimizer = optimizer(parameters, lr=lr)
-
-    def step() -> Any:
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(x).reshape(len(t), -1), t)
-        loss.backward()
-        optimizer.step()
-        return loss.detach()
-
-    return Side(step, parameters, turned)
-
-
-def mlp_sgd(inputs: Inputs) -> Side:
-    model = with_torch._mlp(inputs, nn.ReLU)
-    return _trained(inputs, model, torch.optim.SGD, 0.01)
-
-
-def mlp_adam(inputs: Inputs) -> Side:
-    model = with_torch._mlp(inputs, nn.ReLU)
-    return _trained(inputs, model, torch.optim.Adam, 0.001)
-
-
-def conv_net(inputs: Inputs) -> Side:
-    W1, _, W2, _, W3, _ = inputs["parameters"]
-    layers: list[Any] = []
-    for W in (W1, W2):
-        conv = nn.Conv2d(W.shape[1], len(W), 3, padding=1)
-        layers += [conv, nn.ReLU(), nn.MaxPool2d(2)]
-    model = nn.Sequential(*layers, nn.Flatten(), nn.Linear(*W3.shape))
-    return _trained(inputs, model, torch.optim.SGD, 0.01)
 
 
 class _Conv(nn.Sequential):
@@ -98,23 +46,6 @@ def resnet18(inputs: Inputs) -> Side:
     layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
     model = nn.Sequential(*layers, nn.Linear(*inputs["parameters"][-2].shape))
     return _trained(inputs, model, torch.optim.SGD, 0.01)
-
-
-def lstm(inputs: Inputs) -> Side:
-    E, _, Wh, *_ = inputs["parameters"]
-    model = with_torch._CharModel(*E.shape, len(Wh))
-    second = model.lstm.bias_hh_l0  # one bias is enough
-    nn.init.zeros_(second)
-    second.requires_grad = False
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    return _trained(inputs, model, torch.optim.Adam, 0.001, parameters)
-
-
-def gpt(inputs: Inputs) -> Side:
-    token, position = inputs["parameters"][:2]
-    sizes = len(token), len(position), token.shape[1]
-    model = with_torch._Gpt(*sizes, inputs["heads"], inputs["layers"])
-    return _trained(inputs, model, torch.optim.Adam, 0.001)
 
 
 WORKLOADS = {f.__name__: f for f in (mlp_sgd, mlp_adam, conv_net, resnet18, lstm, gpt)}

@@ -48,6 +48,10 @@ def resnet18(
 
 
 _MATMUL, _CONVOLUTION = (Goal(1.3, TORCH),), (Goal(3.0, TORCH),)
+_BY_CUDNN = (Goal(1.3, TORCH),)
+
+# DeZero computes these with cuDNN, as torch always does, and all others without.
+WITH_CUDNN = ("conv_net_cudnn", "resnet18_cudnn")
 
 WORKLOADS = {
     w.name: w
@@ -85,11 +89,29 @@ WORKLOADS = {
             tolerance=1e-3,
         ),
         Workload(
+            "conv_net_cudnn",
+            "the same, convolutions of DeZero by cuDNN",
+            _BY_CUDNN,
+            functools.partial(_inputs.conv_net, batch=256, channels=(32, 64)),
+            ON_CPU["conv_net"].small,
+            computes="conv_net",
+            tolerance=1e-3,
+        ),
+        Workload(
             "resnet18",
             "ResNet-18; 64x3x64x64, SGD",
             _CONVOLUTION,
             resnet18,
             {"batch": 3, "size": 65},
+            tolerance=2e-2,
+        ),
+        Workload(
+            "resnet18_cudnn",
+            "the same, convolutions of DeZero by cuDNN",
+            _BY_CUDNN,
+            resnet18,
+            {"batch": 3, "size": 65},
+            computes="resnet18",
             tolerance=2e-2,
         ),
         Workload(

@@ -14,7 +14,7 @@ from typing import Any
 
 from _gpu_measuring import card, in_fresh_process, measure
 from _gpu_report import HEADS, about_run, cells, label, line, save
-from _gpu_workloads import SIDES, WORKLOADS
+from _gpu_workloads import SIDES, WITH_CUDNN, WORKLOADS
 
 RESULTS = Path(__file__).with_name("results")
 
@@ -57,10 +57,15 @@ def main() -> None:
         except Exception as error:  # whatever a driver or a library raises
             raise SystemExit(f"no card answers: {error}") from None
     failed: dict[str, str] = {}
-    about = about_run(found, rounds=args.rounds, small=args.small, failed=failed)
+    left_out: dict[str, str] = {}
+    if not args.workloads and found.get("cudnn") is None:
+        left_out = dict.fromkeys(WITH_CUDNN, "DeZero finds no cuDNN")
+    about = about_run(
+        found, rounds=args.rounds, small=args.small, failed=failed, left_out=left_out
+    )
     print(f"{label(about)}\n\n{line(HEADS)}", flush=True)
     rows: list[dict[str, Any]] = []
-    for name in args.workloads or WORKLOADS:
+    for name in args.workloads or [n for n in WORKLOADS if n not in left_out]:
         if args.seconds is not None and time.monotonic() - start > args.seconds:
             failed[name] = f"not begun within {args.seconds:g} seconds"
             continue
@@ -78,6 +83,8 @@ def main() -> None:
     if args.name:
         save(args.results / args.name, about, rows)
         print(f"\n{args.results / args.name}.json and .md")
+    if left_out:
+        print(f"\nNot measured: {', '.join(left_out)}: DeZero finds no cuDNN")
     if failed:
         raise SystemExit("\n".join(f"FAILED {k}: {why}" for k, why in failed.items()))
 

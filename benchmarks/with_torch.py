@@ -24,7 +24,7 @@ class Side:
         self.step, self.parameters, self.turned = step, parameters, turned
 
     def gradients(self) -> list[np.ndarray]:
-        gs = [p.grad.numpy() for p in self.parameters]
+        gs = [p.grad.numpy(force=True) for p in self.parameters]
         return [g.T if i in self.turned else g for i, g in enumerate(gs)]
 
 
@@ -64,11 +64,14 @@ def _turned(model: nn.Module, parameters: Sequence[Any]) -> list[int]:
 def _trained(
     inputs: Inputs, model: nn.Module, optimizer: Any, lr: float, parameters: Any = None
 ) -> Side:
+    device = inputs.get("device", "cpu")
+    model.to(device)  # keeps the parameters, and moves what they hold
     if parameters is None:
         parameters = list(model.parameters())
     turned = _turned(model, parameters)
     _start(parameters, inputs["parameters"], turned)
-    x, t = torch.from_numpy(inputs["x"]), torch.from_numpy(inputs["t"]).ravel()
+    x = torch.from_numpy(inputs["x"]).to(device)
+    t = torch.from_numpy(inputs["t"]).to(device).ravel()
     optimizer = optimizer(parameters, lr=lr)
 
     def step() -> Any:

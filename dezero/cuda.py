@@ -269,9 +269,10 @@ def linalg_errors(xp: Any) -> contextlib.AbstractContextManager[None]:
 
 
 def compiled(kernel: Any) -> Any:
-    """CuPy's form of a :class:`dezero.kernels.Kernel`, made at its first use.
+    """CuPy's form of a kernel of :mod:`dezero.kernels`, made at its first use.
 
-    CuPy then compiles it for the dtypes that it meets, and keeps that on disk.
+    CuPy then compiles it, where it leaves dtypes open for those that it meets, and
+    keeps that on disk.
     """
     return _compiled(_require_cupy("compiled"), kernel)
 
@@ -279,6 +280,59 @@ def compiled(kernel: Any) -> Any:
 @functools.cache
 def _compiled(cupy: Any, kernel: Any) -> Any:
     return getattr(cupy, kernel.kind)(**kernel.parts)
+
+
+def strided_gemm(
+    a: tuple[Array, bool, int, int],
+    b: tuple[Array, bool, int, int],
+    c: tuple[Array, int, int],
+    sizes: tuple[int, int, int, int],
+    alpha: float,
+) -> None:
+    """``c = alpha * a @ b`` for each of a stack of matrices stored by columns.
+
+    It is the routine of cuBLAS behind CuPy's matmul, with the arguments that this does
+    not hand on. cuBLAS reads and writes where it is told to: see
+    :mod:`dezero.kernels.products` for what makes sure that it is inside the arrays.
+
+    Args:
+        a: An array whose memory holds the matrices: element (i, j) of matrix n at
+            ``n * step + j * leading + i``. (array, transposed, leading, step), and
+            "transposed" says that a is the transpose of what is stored.
+        b: Likewise.
+        c: (array, leading, step).
+        sizes: Rows and columns of c, columns of a, and how many matrices.
+        alpha: A factor.
+
+    Raises:
+        ValueError: The arrays lie on more than one GPU.
+    """
+    cupy = _require_cupy("strided_gemm")
+    devices = [x[0].data.device_id for x in (a, b, c)]
+    if len(set(devices)) > 1:
+        raise ValueError(f"strided_gemm: expected one device, got {devices}")
+    cublas = importlib.import_module("cupy_backends.cuda.libs").cublas
+    runtime = cupy.cuda.runtime
+    (m, n, k, count), dtype = sizes, c[0].dtype
+    kind = {"f": runtime.CUDA_R_32F, "d": runtime.CUDA_R_64F}[dtype.char]
+    cublas.gemmStridedBatchedEx(
+        cupy.cuda.get_cublas_handle(),
+        *[cublas.CUBLAS_OP_T if x[1] else cublas.CUBLAS_OP_N for x in (a, b)],
+        *(m, n, k),
+        _on_host(alpha, dtype.char)[0],
+        *(a[0].data.ptr, kind, *a[2:]),
+        *(b[0].data.ptr, kind, *b[2:]),
+        _on_host(0, dtype.char)[0],
+        *(c[0].data.ptr, kind, *c[1:]),
+        *(count, kind, cublas.CUBLAS_GEMM_DEFAULT),
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _on_host(x: float, char: str) -> tuple[int, np.ndarray]:
+    """The address of a number where cuBLAS looks for it, and what keeps it there."""
+    number = np.array(x, char)
+    return number.ctypes.data, number
 
 
 CONSTANT_BYTES = 1 << 16  # larger ones are not kept
@@ -304,3 +358,14 @@ def _kept_constant(
     cupy: Any, device: int, data: bytes, dtype: str, shape: tuple[int, ...]
 ) -> Array:
     return cupy.asarray(np.frombuffer(data, dtype).reshape(shape))
+
+
+def current_stream() -> tuple[int, int]:
+    """The current GPU, and the address of the stream that is current there.
+
+    Other libraries that compute on arrays of CuPy are to do it on that stream: then
+    all is done in the order in which it was asked for.
+    """
+    cupy = _require_cupy("current_stream")
+    device = cupy.cuda.runtime.getDevice()
+    return device, cupy.cuda.get_current_stream(device).ptr

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import dezero as dz
-from dezero import cuda
+from dezero import cuda, cudnn
 
 from .neighbours import imported
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
-NAMES = ["mlp_sgd", "mlp_adam", "mlp_large", "conv_net", "resnet18", "lstm", "gpt"]
+NAMES = ["mlp_sgd", "mlp_adam", "mlp_large", "conv_net", "conv_net_cudnn"]
+NAMES += ["resnet18", "resnet18_cudnn", "lstm", "gpt"]
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +204,7 @@ def test_without_a_card_it_says_why(modules):
 # ---- what is printed and stored ------------------------------------------------------
 
 FOUND = {"device": "Card 9000", "driver": "580.1", "memory": "80 GB", "tf32": False}
+FOUND |= {"cudnn": "9.28.0"}
 FOUND |= {"versions": {"cupy": "14.2.0", "CUDA of torch": "13.0"}}
 
 
@@ -264,7 +266,10 @@ def test_a_run_says_what_it_ran_on(modules, monkeypatch, tmp_path):
             "versions": versions | {"jax": "0"},
         },
     )
-    about = report.about_run(FOUND, rounds=5, small=False, failed={"lstm": "they did"})
+    failed, left_out = {"lstm": "they did"}, {"conv_net_cudnn": "no cuDNN"}
+    about = report.about_run(
+        FOUND, rounds=5, small=False, failed=failed, left_out=left_out
+    )
     report.save(tmp_path / "new" / "gpu", about, [on_card()])
     stored = json.loads((tmp_path / "new" / "gpu.json").read_text())
     assert stored["rows"] == [on_card()] and stored["device"] == "Card 9000"
@@ -272,9 +277,10 @@ def test_a_run_says_what_it_ran_on(modules, monkeypatch, tmp_path):
     text = (tmp_path / "new" / "gpu.md").read_text()
     assert "Card 9000, 80 GB, driver 580.1; TF32 off on both sides." in text
     assert "| gpt | 2 ms | 2 ms | 1.00 (1.00-2.00) | 2.25 / 0.50 |" in text
+    assert "- not measured, conv_net_cudnn: no cuDNN" in text
     assert "- FAILED, lstm: they did" in text and "- gpt: GPT: batch 16" in text
     cpu = {"device": "cpu", "versions": {}}
-    about = report.about_run(cpu, rounds=1, small=True, failed={})
+    about = report.about_run(cpu, rounds=1, small=True, failed={}, left_out={})
     assert re.match("NO CARD: .* Nothing here is about a GPU", report.label(about))
 
 
@@ -323,6 +329,36 @@ def test_the_cpu_is_called_what_it_is(command, capsys, tmp_path):
     command("gpt", "--device", "cpu", "--small")
     assert capsys.readouterr().out.startswith("NO CARD: both sides on the CPU")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("version", [None, "9.28.0"])
+def test_what_needs_cudnn_is_left_out_without_it(
+    command, modules, monkeypatch, capsys, tmp_path, version
+):
+    def answer(function, name=None, *arguments):
+        found = FOUND | {"cudnn": version}
+        return found if function is modules["gpu"].card else a_row(name=name)
+
+    command("--name", "all", answer=answer)
+    rows = [
+        row["name"] for row in json.loads((tmp_path / "all.json").read_text())["rows"]
+    ]
+    assert rows == [n for n in NAMES if version or not n.endswith("_cudnn")]
+    told = "Not measured: conv_net_cudnn, resnet18_cudnn: DeZero finds no cuDNN"
+    assert (told in capsys.readouterr().out) == (version is None)
+
+
+def test_cudnn_is_used_where_it_is_compared(modules, monkeypatch):
+    wanted = []
+    monkeypatch.setattr(cudnn, "use", lambda use: wanted.append(use))
+    check = modules["_gpu_measuring"].check_cudnn
+    for name in ("conv_net", "conv_net_cudnn"):
+        check(name, "cpu")
+    assert wanted == [False, True]
+    with pytest.raises(
+        RuntimeError, match="conv_net_cudnn: expected DeZero to find cu"
+    ):
+        check("conv_net_cudnn", "cuda")
 
 
 def test_it_goes_on_after_a_failure(command, capsys, tmp_path):

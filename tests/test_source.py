@@ -30,6 +30,7 @@ TREES = {name: ast.parse(path.read_text()) for name, path in SOURCES.items()}
 # A module imports from lower layers, or from its own layer where that makes no circle.
 LAYERS = (
     {"cuda"},
+    {"cudnn"},
     {"kernels"},
     {"core"},
     {"functions"},

@@ -1,9 +1,10 @@
 """Which names has CuPy, and what arguments do they take? Write it down for the tests.
 
-``python tools/cupy_names.py`` runs where a CuPy is installed; no device is needed. It
-writes ``tests/cupy_stand_in/names.json``: for each module and class the public names,
-of a function its arguments, of an ufunc its loops. The stand-in for CuPy that the tests
-use on machines without a GPU has these names and no others.
+``python tools/cupy_names.py`` runs where a CuPy is installed, and cuBLAS, which one of
+its modules wants to find; no device is needed. It writes
+``tests/cupy_stand_in/names.json``: for each module and class the public names, of a
+function its arguments, of an ufunc its loops. The stand-in for CuPy that the tests use
+on machines without a GPU has these names and no others.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ MODULES = [
     "cupy.random",
     "cupyx",
     "cupyx.scipy.special",
+    "cupy_backends.cuda.libs.cublas",
 ]
 CLASSES = [
     "cupy.ndarray",

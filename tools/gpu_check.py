@@ -30,7 +30,7 @@ GRACE = 15  # seconds to end in, when the time is over
 
 CARD = """
 import os, sys
-from dezero import cuda
+from dezero import cuda, cudnn
 import cupy, numpy, torch
 print("python", sys.version.split()[0], "numpy", numpy.__version__, "cupy",
       cupy.__version__, "torch", torch.__version__, "CUDA", torch.version.cuda)
@@ -39,6 +39,7 @@ x = cuda.as_cupy(numpy.ones((64, 64), numpy.float32))
 assert float((x @ x).sum()) == 64 ** 3, "a wrong product of matrices"
 assert cuda.gpu_enable and torch.cuda.is_available(), "one library finds no device"
 print(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+print("cuDNN of cupy:", cudnn.version())
 """
 
 
@@ -186,7 +187,8 @@ def cuda_version(told: str) -> int:
 def made_environment(check: Check) -> bool:
     """Install all in ``.venv-gpu``, for the driver that is there."""
     smi = subprocess.run(["nvidia-smi"], capture_output=True, text=True)
-    extra = f".[cuda{cuda_version(smi.stdout)},dev]"
+    version = cuda_version(smi.stdout)
+    extra = f".[cuda{version},cudnn{version},dev]"
     venv = ROOT / ".venv-gpu"
     check.python = str(venv / "bin" / "python")
     if has_all(check):

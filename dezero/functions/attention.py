@@ -18,6 +18,7 @@ from dezero.functions.noise import Dropout, as_ratio
 from dezero.functions.probabilities import softmax_grad_on_gpu, softmax_on_gpu
 from dezero.functions.recomputing import recorded_gradients
 from dezero.functions.reduction import sum
+from dezero.kernels import products
 
 __all__ = ["ScaledDotProductAttention", "scaled_dot_product_attention"]
 
@@ -37,14 +38,17 @@ class ScaledDotProductAttention(Function):
         xp = cuda.get_array_module(q)
         dtype, work = working_dtypes(q, k, v, bias)
         q, k, v = [a.astype(work, copy=False) for a in (q, k, v)]
-        q = q * _scale(q)
+        scale = _scale(q)
+        if xp is np:
+            q, scale = q * scale, 1.0
         stack = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
         self.scores = (*stack, q.shape[-2], k.shape[-2])
-        self.weights: Any = []  # of each part, and how they were dropped
+        self.kept: Any = []  # each part, its weights, and how they were dropped
         ys = []
         for part in parts_of(self.scores, self.causal, ROWS if xp is np else None):
             # (..., rows, keys)
-            w = xp.matmul(q[..., part.rows, :], k[..., part.keys, :].swapaxes(-1, -2))
+            keys = k[..., part.keys, :].swapaxes(-1, -2)
+            w = _product(q[..., part.rows, :], keys, scale)
             allowed = self._allowed(xp, part)
             added: Any = None
             if bias is not None:
@@ -55,9 +59,9 @@ class ScaledDotProductAttention(Function):
                 open = True if allowed is None else allowed
                 softmax_on_gpu(w, -1, w, open, 0.0 if added is None else added)
             dropout = Dropout(self.dropout_ratio) if self.dropout_ratio else None
-            self.weights.append((part, w, dropout))
+            self.kept.append((part, w, dropout))
             seen = w if dropout is None else dropout.forward(w)
-            ys.append(xp.matmul(seen, v[..., part.keys, :]))
+            ys.append(_product(seen, v[..., part.keys, :]))
         return _joined(xp, ys).astype(dtype, copy=False)
 
     def _allowed(self, xp, part):
@@ -80,22 +84,23 @@ class ScaledDotProductAttention(Function):
     def _fused(self, gy, q, k, v):
         xp = cuda.get_array_module(gy)
         need_q, need_k, need_v, *need_bias = self.needs_grad
-        work = self.weights[0][1].dtype
+        work = self.kept[0][1].dtype
         gy, q, k, v = [a.astype(work, copy=False) for a in (gy, q, k, v)]
         if 0 in gy.strides[-2:]:  # a repeated gradient would go past BLAS
             gy = xp.ascontiguousarray(gy)
+        scale = 1.0 if xp is np else _scale(q)
         gqs = []
         gk = gv = gbias = None
         if any(need_bias):
-            gbias = xp.zeros(self.scores, work)
+            gbias = xp.zeros((*gy.shape[:-2], *self.scores[-2:]), work)
         # The last part first: it sees all keys.
-        for part, w, dropout in reversed(self.weights):
+        for part, w, dropout in reversed(self.kept):
             g = gy[..., part.rows, :]
             if need_v:
                 seen = w if dropout is None else _dropped(dropout, w)
-                gv = _added(gv, part, xp.matmul(seen.swapaxes(-1, -2), g))
+                gv = _added(gv, part, _product(seen.swapaxes(-1, -2), g))
             # (..., rows, keys)
-            gw = xp.matmul(g, v[..., part.keys, :].swapaxes(-1, -2))
+            gw = _product(g, v[..., part.keys, :].swapaxes(-1, -2))
             if dropout is not None:
                 gw = _dropped(dropout, gw)
             # Through the softmax: gs = w * (gw - sum(w * gw)).
@@ -105,21 +110,21 @@ class ScaledDotProductAttention(Function):
             else:
                 softmax_grad_on_gpu(w, gw, -1, gw)
             if need_q:
-                gqs.append(xp.matmul(gw, k[..., part.keys, :]))
+                gqs.append(_product(gw, k[..., part.keys, :], scale))
             if need_k:
-                product = xp.matmul(gw.swapaxes(-1, -2), q[..., part.rows, :])
+                product = _product(gw.swapaxes(-1, -2), q[..., part.rows, :], scale)
                 gk = _added(gk, part, product)
             if gbias is not None:
                 gbias[..., part.rows, part.keys] = gw
         gq = _joined(xp, gqs[::-1]) if need_q else None
-        for gx in (gq, gk):
+        for gx in (gq, gk) if xp is np else ():
             if gx is not None:
                 gx *= _scale(q)
         return (gq, gk, gv, gbias) if need_bias else (gq, gk, gv)
 
     def _release(self):
         super()._release()
-        self.weights = None  # (..., Tq, Tk), which who keeps the result does not need
+        self.kept = None  # (..., Tq, Tk), which who keeps the result does not need
 
     def fit_gradient(self, gx, x):
         # A stack of gradients is summed over the axes that x was broadcast along.
@@ -153,10 +158,21 @@ class ScaledDotProductAttention(Function):
     def _dropout(self, xp):
         """The dropout of all scores, as the parts had it."""
         dropout = Dropout(self.dropout_ratio)
-        dropout.mask = xp.zeros(self.scores, bool)
-        for part, _, own in self.weights:
-            dropout.mask[..., part.rows, part.keys] = own.mask
+        dropout.mask = self._whole(xp, [own.mask for _, _, own in self.kept])
         return dropout
+
+    @property
+    def weights(self):
+        """Of each query, for each key, (..., Tq, Tk), before any are dropped."""
+        weights = [w for _, w, _ in self.kept]
+        return self._whole(cuda.get_array_module(weights[0]), weights)
+
+    def _whole(self, xp, xs):
+        """What the parts have of the scores, as one array; 0 where they have none."""
+        whole = xp.zeros(self.scores, xs[0].dtype)
+        for (part, _, _), x in zip(self.kept, xs, strict=True):
+            whole[..., part.rows, part.keys] = x
+        return whole
 
 
 def _joined(xp, parts):
@@ -176,6 +192,13 @@ def _dropped(dropout, w):
     """``w`` with the elements dropped that forward dropped."""
     gx = dropout.backward(as_variable(w))
     return gx.data if isinstance(gx, Variable) else gx
+
+
+def _product(a, b, alpha=1.0):
+    """``alpha * a @ b``; alpha, which costs nothing there, on a GPU only."""
+    if isinstance(a, np.ndarray):
+        return np.matmul(a, b)
+    return products.matmul(a, b, alpha=alpha)
 
 
 def _scale(q):

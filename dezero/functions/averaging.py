@@ -18,6 +18,7 @@ from dezero.functions.window_reduction import (
     spread_windows,
 )
 from dezero.functions.windows import Window
+from dezero.kernels import windows as kernels
 
 __all__ = ["AveragePooling", "AveragePoolingGrad", "average_pooling"]
 
@@ -45,8 +46,12 @@ class AveragePooling(Function):
             check_company("average_pooling", self.window)
         x = as_floating(x)
         xp = cuda.get_array_module(x)
+        counts = _counts(self.window, self.count_include_pad)
+        if kernels.suits(x, self.window):
+            y = xp.empty((*x.shape[:2], *self.window.places), x.dtype)
+            return _on_gpu(kernels.average_pool, x, counts, self.window, y)
         total = reduce_windows(xp.add, wide(x), self.window, 0)
-        y = _divide(total, _counts(self.window, self.count_include_pad))
+        y = _divide(total, counts)
         return y.astype(x.dtype, copy=False)
 
     def backward(self, gy):
@@ -65,7 +70,12 @@ class AveragePoolingGrad(Function):
         self.arguments = *forward.arguments, forward.count_include_pad
 
     def forward(self, gy):
-        gx = _divide(wide(gy), _counts(self.window, self.arguments[-1]))
+        counts = _counts(self.window, self.arguments[-1])
+        if kernels.suits(gy, self.window):
+            xp = cuda.get_array_module(gy)
+            gx = xp.empty((*gy.shape[:2], *self.window.sizes), gy.dtype)
+            return _on_gpu(kernels.give_equally, gy, counts, self.window, gx)
+        gx = _divide(wide(gy), counts)
         return spread_windows(gx, self.window).astype(gy.dtype, copy=False)
 
     def backward(self, ggx):
@@ -121,3 +131,10 @@ def _divide(x: Array, counts: Any) -> Array:
     """``x / counts`` in the dtype of ``x``, in place nowhere."""
     xp = cuda.get_array_module(x)
     return x / cuda.constant(np.asarray(counts, dtype=x.dtype), xp)
+
+
+def _on_gpu(kernel: Any, x: Array, counts: Any, window: Window, y: Array) -> Array:
+    """What the kernel makes of ``x``, written into ``y``."""
+    xp = cuda.get_array_module(x)
+    known = cuda.constant(np.ravel(counts).astype(wide(x[:0]).dtype), xp)
+    return kernel(xp.ascontiguousarray(x), known, *kernels.numbers(window), y)

@@ -68,8 +68,9 @@ class SoftmaxCrossEntropy(Function):
         self.exps_and_sums = m, total
         share = float(self.smoothing)
         mean = x.mean(axis=1, dtype=work) if share else 0.0
-        y = kernels.cross_entropy(x, t, m, total, mean, share, C)
-        return self._reduced(y, x.dtype)
+        count = 1 if self.each else N
+        y = kernels.cross_entropy(x, t, m, total, mean, share, C, count)
+        return (y if self.each else y.sum()).astype(x.dtype, copy=False)
 
     def _reduced(self, y, dtype):
         if self.each:
@@ -114,17 +115,21 @@ class SoftmaxCrossEntropyGrad(Function):
     def forward(self, x, gy, t):
         xp = cuda.get_array_module(x)
         t = t.ravel()
+        if xp is not np:
+            return self._on_gpu(x, gy, t)
         scale = gy if gy.ndim else gy / len(t)
         by_row = scale[:, None] if gy.ndim else scale
-        if xp is not np:
-            rows = [a[:, None] for a in (t, self.z, self.total)]
-            x, share = as_floating(x), float(self.smoothing)
-            return kernels.cross_entropy_grad(x, *rows, by_row, share, x.shape[1])
         gx = self.z * (by_row / self.total).astype(self.z.dtype, copy=False)
         if self.smoothing:
             gx -= (by_row * (self.smoothing / x.shape[1])).astype(gx.dtype, copy=False)
         gx[xp.arange(len(t)), t] -= scale * (1 - self.smoothing)
         return gx
+
+    def _on_gpu(self, x, gy, t):
+        x, (N, C), share = as_floating(x), x.shape, float(self.smoothing)
+        rows = [a[:, None] for a in (t, self.z, self.total)]
+        by_row, count = (gy[:, None], 1) if gy.ndim else (gy, N)
+        return kernels.cross_entropy_grad(x, *rows, by_row, share, C, count)
 
     def backward(self, ggx):
         x, gy, t = self.inputs

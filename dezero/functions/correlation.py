@@ -10,7 +10,8 @@ transposed convolution. Shapes: x (N, C, *sizes), W (O, C/G, *kernel), y (N, O, 
 with G groups, where group g of the channels of y sees group g of those of x alone.
 
 They are computed with columns, the first two by :mod:`dezero.functions.winograd` where
-that is faster.
+that is faster; and on a GPU by :mod:`dezero.functions.correlation_on_gpu`, or by
+:mod:`dezero.kernels.cudnn` where cuDNN is installed.
 """
 
 import math
@@ -20,13 +21,15 @@ import numpy as np
 
 from dezero import cuda
 from dezero.cuda import Array
+from dezero.functions import correlation_on_gpu as on_gpu
 from dezero.functions import winograd
 from dezero.functions.windows import Window
+from dezero.kernels import cudnn
 from dezero.kernels import windows as kernels
 
 # Elements of the columns that are made at a time: few enough to stay in the cache and
-# to need little memory, enough for few calls. A GPU is busy with many only.
-PART, PART_ON_GPU = 1 << 19, 1 << 26
+# to need little memory, enough for few calls.
+PART = 1 << 19
 
 
 def correlate(x: Array, W: Array, window: Window, groups: int = 1) -> Array:
@@ -42,6 +45,12 @@ def correlate(x: Array, W: Array, window: Window, groups: int = 1) -> Array:
         Array of shape (N, O, *places).
     """
     xp = cuda.get_array_module(x)
+    if kernels.suits(x, window):
+        if (y := cudnn.correlate(x, W, window, groups)) is not None:
+            return y
+        dtype, used = _dtypes(x, W)
+        y = on_gpu.correlate(x, W, window, groups, used)
+        return y.astype(dtype, copy=False)
     dtype, x, W = _computable(x, W)
     if winograd.suits(x, (x.shape[1], len(W)), window, groups):
         y = winograd.correlate(x, W, window)
@@ -69,6 +78,12 @@ def correlate_transposed(y: Array, W: Array, window: Window, groups: int = 1) ->
         Array of shape (N, C, *sizes).
     """
     xp = cuda.get_array_module(y)
+    if kernels.suits(y, window):
+        if (x := cudnn.correlate_transposed(y, W, window, groups)) is not None:
+            return x
+        dtype, used = _dtypes(y, W)
+        x = on_gpu.correlate_transposed(y, W, window, groups, used)
+        return x.astype(dtype, copy=False)
     dtype, y, W = _computable(y, W)
     if winograd.suits(y, W.shape[:2], window, groups):
         x = winograd.correlate_transposed(y, W, window)
@@ -86,7 +101,7 @@ def correlate_transposed(y: Array, W: Array, window: Window, groups: int = 1) ->
         whole[window.taps[0].image] = x
         return whole
     x = xp.zeros((N, C, *window.sizes), y.dtype)
-    n = _part_size(C, window, x)
+    n = _part_size(C, window)
     buffer = xp.empty((min(n, N), G, rows.shape[1], P), y.dtype)
     for start in range(0, N, n):
         part = slice(start, min(start + n, N))
@@ -111,6 +126,12 @@ def correlate_kernel(x: Array, y: Array, window: Window, groups: int = 1) -> Arr
         Array of shape (O, C/groups, *kernel).
     """
     xp = cuda.get_array_module(x)
+    if kernels.suits(x, window):
+        if (W := cudnn.correlate_kernel(x, y, window, groups)) is not None:
+            return W
+        dtype, used = _dtypes(x, y)
+        W = on_gpu.correlate_kernel(x, y, window, groups, used)
+        return W.astype(dtype, copy=False)
     dtype, x, y = _computable(x, y)
     (N, C), O, G, P = x.shape[:2], y.shape[1], groups, math.prod(window.places)
     y = xp.ascontiguousarray(y).reshape(N, G, O // G, P)
@@ -147,10 +168,7 @@ def fill_columns(column: Array, x: Array, window: Window) -> Array:
         ``column``.
     """
     if kernels.suits(x, window):
-        x = cuda.get_array_module(x).ascontiguousarray(x)
-        size = math.prod(x.shape[:2] + window.places)
-        kernels.fill_columns(x, *kernels.numbers(window), column, size=size)
-        return column
+        return on_gpu.fill_columns(column, x, window)
     for tap in window.taps:
         column[tap.column] = x[tap.image]
     return column
@@ -170,9 +188,7 @@ def add_columns(x: Array, column: Array, window: Window) -> Array:
     xp = cuda.get_array_module(x)
     column = column.reshape(*x.shape[:2], *window.kernel, *window.places)
     if kernels.suits(x, window):
-        column = xp.ascontiguousarray(column)
-        kernels.add_columns(column, *kernels.numbers(window), x)
-        return x
+        return on_gpu.add_columns(x, column, window)
     for tap in window.taps:
         met = x[tap.image]
         xp.add(met, column[tap.column], out=met)
@@ -186,11 +202,9 @@ def _columns(x: Array, window: Window) -> Iterator[tuple[slice, Array]]:
     if window.is_pointwise:
         yield slice(0, N), xp.ascontiguousarray(x[window.taps[0].image])
         return
-    n = _part_size(C, window, x)
+    n = _part_size(C, window)
     shape = (min(n, N), C, *window.kernel, *window.places)
-    # The zeros of the padding stay from part to part.
-    make = xp.empty if kernels.suits(x, window) else xp.zeros
-    buffer = make(shape, x.dtype)
+    buffer = xp.zeros(shape, x.dtype)  # those of the padding stay from part to part
     for start in range(0, N, n):
         part = slice(start, min(start + n, N))
         column = buffer[: part.stop - start]
@@ -208,17 +222,21 @@ def _joined(a: Array) -> Array:
     return a.transpose(1, 2, 0, 3).reshape(G, rows, n * P)
 
 
-def _part_size(C: int, window: Window, like: Array) -> int:
+def _part_size(C: int, window: Window) -> int:
     each = C * math.prod(window.kernel) * math.prod(window.places)
-    part = PART if isinstance(like, np.ndarray) else PART_ON_GPU
-    return max(1, part // max(1, each))
+    return max(1, PART // max(1, each))
 
 
-def _computable(a: Array, b: Array) -> tuple[np.dtype, Array, Array]:
-    """The dtype of a product, and both in that to compute it: float32 for float16.
+def _dtypes(a: Array, b: Array) -> tuple[np.dtype, np.dtype]:
+    """The dtype of a product, and the one to compute it in: float32 for float16.
 
     Sums of half precision would overflow on the way, and BLAS does not know it.
     """
     dtype = np.result_type(a.dtype, b.dtype)
-    used = np.dtype(np.float32) if dtype.char == "e" else dtype
+    return dtype, np.dtype(np.float32) if dtype.char == "e" else dtype
+
+
+def _computable(a: Array, b: Array) -> tuple[np.dtype, Array, Array]:
+    """The dtype of a product, and both in the one to compute it in."""
+    dtype, used = _dtypes(a, b)
     return dtype, a.astype(used, copy=False), b.astype(used, copy=False)

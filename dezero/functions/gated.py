@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from dezero import cuda
 from dezero.core import ArrayLike, Variable
 from dezero.functions.activation import sigmoid
 from dezero.functions.hyperbolic import tanh
 from dezero.functions.joining import split
 from dezero.functions.recurrence import Recurrence, one_step, run
-from dezero.kernels import gated as kernels
+from dezero.kernels import gated
 
 __all__ = ["GRU", "LSTM", "gru", "gru_cell", "lstm", "lstm_cell"]
 
@@ -16,63 +15,56 @@ __all__ = ["GRU", "LSTM", "gru", "gru_cell", "lstm", "lstm_cell"]
 class LSTM(Recurrence):
     states = 2
     keeps = 1  # tanh(c)
+    kernels = gated.lstm, gated.lstm_back
 
     def prepare(self, a):
         # sigmoid(a) = tanh(a / 2) / 2 + 1 / 2, so that one tanh does for all four gates
         # and no number overflows.
-        xp = cuda.get_array_module(a)
-        if xp is not np:
-            return
         H = a.shape[-1] // 4
-        self.half = xp.full(4 * H, 0.5, a.dtype)
+        self.half = np.full(4 * H, 0.5, a.dtype)
         self.half[2 * H : 3 * H] = 1
-        self.shift = xp.full(4 * H, 0.5, a.dtype)
+        self.shift = np.full(4 * H, 0.5, a.dtype)
         self.shift[2 * H : 3 * H] = 0
 
     def step(self, a, product, old, new, kept):
-        xp = cuda.get_array_module(a)
         (_, c0), (h, c), tanh_c = old, new, kept[0]
-        if xp is not np:
-            kernels.lstm(product, c0, c0.shape[1], a, h, c, tanh_c)
-            return
         a += product
         a *= self.half
-        xp.tanh(a, out=a)
+        np.tanh(a, out=a)
         a *= self.half
         a += self.shift
         i, f, g, o = _parts(a, 4)
-        xp.multiply(f, c0, out=c)
-        xp.multiply(i, g, out=h)
+        np.multiply(f, c0, out=c)
+        np.multiply(i, g, out=h)
         c += h
-        xp.tanh(c, out=tanh_c)
-        xp.multiply(o, tanh_c, out=h)
+        np.tanh(c, out=tanh_c)
+        np.multiply(o, tanh_c, out=h)
 
     def step_back(self, a, old, kept, gs, ga, gu, scratch):
-        xp = cuda.get_array_module(a)
         c0, tanh_c = old[1], kept[0]
         gh, gc = gs
-        if xp is not np:
-            kernels.lstm_back(a, c0, tanh_c, gh, c0.shape[1], gc, ga)
-            return
         i, f, g, o = _parts(a, 4)
         gi, gf, gg, go = _parts(ga, 4)
-        xp.multiply(gh, tanh_c, out=go)
+        np.multiply(gh, tanh_c, out=go)
         d = tanh_c * tanh_c  # gc += gh * o * (1 - tanh(c)**2)
-        xp.subtract(1, d, out=d)
+        np.subtract(1, d, out=d)
         d *= gh
         d *= o
         gc += d
-        xp.multiply(gc, g, out=gi)
-        xp.multiply(gc, c0, out=gf)
-        xp.multiply(gc, i, out=gg)
+        np.multiply(gc, g, out=gi)
+        np.multiply(gc, c0, out=gf)
+        np.multiply(gc, i, out=gg)
         gc *= f
         # The slopes: s * (1 - s) of a sigmoid s, 1 - g**2 of tanh.
-        xp.subtract(1, a, out=scratch)
+        np.subtract(1, a, out=scratch)
         scratch *= a
         slope = _parts(scratch, 4)[2]
-        xp.multiply(g, g, out=slope)
-        xp.subtract(1, slope, out=slope)
+        np.multiply(g, g, out=slope)
+        np.subtract(1, slope, out=slope)
         ga *= scratch
+
+    def seen(self):
+        return self.gates, self.history[1], self.kept
 
     def compose_step(self, a, product, h, c):
         i, f, g, o = split(a + product, 4, axis=1)
@@ -83,52 +75,48 @@ class LSTM(Recurrence):
 class GRU(Recurrence):
     keeps = 1  # the third part of h @ Wh + bh
     apart = True
+    kernels = gated.gru, gated.gru_back
 
     def step(self, a, product, old, new, kept):
-        xp = cuda.get_array_module(a)
         h0, h, u = old[0], new[0], kept[0]
         H = u.shape[1]
-        if xp is not np:
-            kernels.gru(product, h0, H, a, h, u)
-            return
         u[...] = product[:, 2 * H :]
         r, z, n = _parts(a, 3)
         rz = a[:, : 2 * H]
         rz += product[:, : 2 * H]
         rz *= 0.5  # sigmoid(a) = tanh(a / 2) / 2 + 1 / 2, and no number overflows
-        xp.tanh(rz, out=rz)
+        np.tanh(rz, out=rz)
         rz *= 0.5
         rz += 0.5
-        xp.multiply(r, u, out=h)
+        np.multiply(r, u, out=h)
         n += h
-        xp.tanh(n, out=n)
-        xp.subtract(h0, n, out=h)
+        np.tanh(n, out=n)
+        np.subtract(h0, n, out=h)
         h *= z
         h += n
 
     def step_back(self, a, old, kept, gs, ga, gu, scratch):
-        xp = cuda.get_array_module(a)
         h0, u, gh = old[0], kept[0], gs[0]
         H = u.shape[1]
-        if xp is not np:
-            kernels.gru_back(a, h0, u, H, gh, ga, gu)
-            return
         r, z, n = _parts(a, 3)
         gr, gz, gn = _parts(ga, 3)
-        xp.multiply(n, n, out=gn)  # gn = gh * (1 - z) * (1 - n**2)
-        xp.subtract(1, gn, out=gn)
+        np.multiply(n, n, out=gn)  # gn = gh * (1 - z) * (1 - n**2)
+        np.subtract(1, gn, out=gn)
         gn *= gh
         gn *= 1 - z
-        xp.subtract(h0, n, out=gz)
+        np.subtract(h0, n, out=gz)
         gz *= gh
-        xp.multiply(gn, u, out=gr)
+        np.multiply(gn, u, out=gr)
         grz, slope = ga[:, : 2 * H], scratch[:, : 2 * H]
-        xp.subtract(1, a[:, : 2 * H], out=slope)  # s * (1 - s) of a sigmoid s
+        np.subtract(1, a[:, : 2 * H], out=slope)  # s * (1 - s) of a sigmoid s
         slope *= a[:, : 2 * H]
         grz *= slope
         gu[:, : 2 * H] = grz
-        xp.multiply(gn, r, out=gu[:, 2 * H :])
+        np.multiply(gn, r, out=gu[:, 2 * H :])
         gs[0] = gh * z
+
+    def seen(self):
+        return self.gates, self.history[0], self.kept
 
     def compose_step(self, a, product, h):
         ar, az, an = split(a, 3, axis=1)

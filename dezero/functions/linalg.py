@@ -14,6 +14,7 @@ from dezero.functions.axes import swapaxes, transpose
 from dezero.functions.broadcasting import broadcasts, sum_to, sum_to_array
 from dezero.functions.dtypes import as_variables
 from dezero.functions.shape import as_axes, reshape
+from dezero.kernels import products
 
 __all__ = [
     "Linear",
@@ -190,6 +191,8 @@ def _product(x: Array, W: Array) -> Array:
     if x.ndim > 2 and W.ndim == 2:  # (..., N, K) -> (N', K), one large product
         y = xp.matmul(x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), W)
         return y.reshape(*x.shape[:-1], W.shape[1])
+    if xp is not np and min(x.ndim, W.ndim) > 1:
+        return products.matmul(x, W)
     return xp.matmul(x, W)
 
 

@@ -1,16 +1,17 @@
 """Elements and rows looked up by integers: along an axis, or in a table of vectors."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from dezero import cuda
-from dezero.core import ArrayLike, Variable, as_variable
+from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.cuda import Array
-from dezero.functions.comparison import where
-from dezero.functions.dtypes import as_dtype
+from dezero.functions.dtypes import as_dtype, wide
 from dezero.functions.indexing import get_item
 from dezero.functions.shape import as_axis, as_integer, ravel
+from dezero.kernels import lookup as kernels
 
 __all__ = [
     "embed_id",
@@ -116,7 +117,7 @@ def _integers(function: str, indices: Any, x: Array) -> Array:
 def _class_ids(function: str, ids: Any, n: int, x: Array) -> Array:
     """``ids`` as an array of integers in the library of ``x``, in [0, n) on a CPU.
 
-    To look at them, a GPU would have to be waited for: see ``_or_nan``.
+    To look at them, a GPU would have to be waited for.
     """
     ids = _integers(function, ids, x)
     if (
@@ -129,12 +130,50 @@ def _class_ids(function: str, ids: Any, n: int, x: Array) -> Array:
     return ids
 
 
-def _or_nan(y: Variable, ids: Array, n: int) -> Variable:
-    """``y`` (..., D), on a GPU with NaN where ``ids`` (...) are not in [0, n)."""
-    if isinstance(ids, np.ndarray) or y.dtype.kind != "f":
-        return y
-    known = (ids >= 0) & (ids < n)
-    return where(known.reshape(ids.shape + (1,) * (y.ndim - ids.ndim)), y, np.nan)
+class LookUp(Function):
+    """Rows of W as :func:`embed_id` looks them up on a GPU."""
+
+    reads_inputs = False
+    reads_outputs = False
+    fresh_gradients = True
+
+    def __init__(self, ids, missing=np.nan):
+        self.ids = ids
+        self.missing = missing  # instead of a row that there is not
+
+    def forward(self, W):
+        xp = cuda.get_array_module(W)
+        self.shape, D = W.shape, math.prod(W.shape[1:])
+        y = xp.empty((self.ids.size, D), W.dtype)
+        W, rows = xp.ascontiguousarray(W), self.ids.reshape(-1, 1)
+        kernels.look_up(W, rows, len(W), D, self.missing, y)
+        return y.reshape(self.ids.shape + self.shape[1:])
+
+    def backward(self, gy):
+        return LookUpGrad(self.ids, self.shape)(gy)
+
+
+class LookUpGrad(Function):
+    """Add what has been looked up to its rows."""
+
+    reads_inputs = False
+    reads_outputs = False
+    fresh_gradients = True
+
+    def __init__(self, ids, shape):
+        self.ids = ids
+        self.shape = shape
+
+    def forward(self, gy):
+        xp = cuda.get_array_module(gy)
+        V, D = self.shape[0], math.prod(self.shape[1:])
+        gW = xp.zeros((V, D), wide(gy[:0]).dtype)
+        gy = gy.reshape(self.ids.size, D)
+        kernels.add_rows(gy, self.ids.reshape(-1, 1), V, D, gW)
+        return gW.reshape(self.shape).astype(gy.dtype, copy=False)
+
+    def backward(self, ggW):
+        return LookUp(self.ids, 0.0)(ggW)
 
 
 def embed_id(x: ArrayLike, W: ArrayLike) -> Variable:
@@ -159,7 +198,9 @@ def embed_id(x: ArrayLike, W: ArrayLike) -> Variable:
     if not W.ndim:
         raise ValueError("embed_id: expected W of shape (V, D), got ()")
     ids = _class_ids("embed_id", x, len(W), W.data)
-    return _or_nan(get_item(W, ids), ids, len(W))
+    if isinstance(ids, np.ndarray) or W.dtype.kind != "f":
+        return get_item(W, ids)
+    return LookUp(ids)(W)
 
 
 def one_hot(ids: ArrayLike, n: int, dtype: Any = np.float32) -> Variable:
@@ -185,5 +226,8 @@ def one_hot(ids: ArrayLike, n: int, dtype: Any = np.float32) -> Variable:
     dtype = as_dtype("one_hot", dtype)
     xp = cuda.get_array_module(ids)
     index = _class_ids("one_hot", ids, n, xp.empty(0))
-    y = as_variable((index[..., None] == xp.arange(n)).astype(dtype))
-    return _or_nan(y, index, n)
+    if isinstance(index, np.ndarray):
+        return as_variable((index[..., None] == xp.arange(n)).astype(dtype))
+    y = xp.empty((*index.shape, n), dtype)
+    missing = np.nan if dtype.kind == "f" else 0.0
+    return as_variable(kernels.one_hot(index[..., None], n, missing, y))

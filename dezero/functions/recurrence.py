@@ -7,6 +7,8 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Config, Function, Variable, as_variable
 from dezero.cuda import Array
+from dezero.functions import recurrence_on_gpu as on_gpu
+from dezero.functions.broadcasting import sum_to_array
 from dezero.functions.comparison import where
 from dezero.functions.dtypes import cast, working_dtypes
 from dezero.functions.joining import stack
@@ -31,7 +33,8 @@ class Recurrence(Function):
 
     The input product of all steps is one product of matrices, and so are the gradients
     of the weights. A subclass writes one step three times: ``step`` and ``step_back``
-    on arrays, ``compose_step`` on Variables, for gradients that are differentiated.
+    on arrays, ``compose_step`` on Variables, for gradients that are differentiated. The
+    ``kernels`` are the first two for a GPU, which goes without them as a CPU does.
     """
 
     reads_outputs = False
@@ -39,6 +42,7 @@ class Recurrence(Function):
     states = 1
     keeps = 0  # how many arrays (N, H) a step keeps besides its gates
     apart = False  # do x @ Wx and h @ Wh have different gradients?
+    kernels: Any = None  # of a step, forward and backward
 
     # Of all steps: for the first derivative, which derives from the inputs again.
     gates: Any = None
@@ -60,6 +64,20 @@ class Recurrence(Function):
         states = [xp.empty((T + 1, N, H), a.dtype) for _ in first]
         for s, s0 in zip(states, first, strict=True):
             s[0] = 0 if s0 is None else s0
+        if xp is np or self.kernels is None:
+            kept = self._steps(a, states, Wh, bh)
+        else:
+            kept = on_gpu.steps(self, a, states, Wh, bh)
+        y = states[0][1:]
+        if self.mask is not None:
+            y = xp.where(self.mask[:, :, None], y, y.dtype.type(0))
+        self.gates, self.history, self.kept = a, states, kept
+        ends = [s[T].astype(dtype) for s in states]
+        return (y.astype(dtype, copy=False), *ends)
+
+    def _steps(self, a, states, Wh, bh):
+        xp = cuda.get_array_module(a)
+        T, N, H = len(a), a.shape[1], len(Wh)
         kept = xp.empty((T, self.keeps, N, H), a.dtype)
         product = xp.empty(a.shape[1:], a.dtype)
         self.prepare(a)
@@ -72,12 +90,7 @@ class Recurrence(Function):
             if self.mask is not None:
                 for s, s_new in zip(old, new, strict=True):
                     xp.copyto(s_new, s, where=~self.mask[t][:, None])
-        y = states[0][1:]
-        if self.mask is not None:
-            y = xp.where(self.mask[:, :, None], y, y.dtype.type(0))
-        self.gates, self.history, self.kept = a, states, kept
-        ends = [s[T].astype(dtype) for s in states]
-        return (y.astype(dtype, copy=False), *ends)
+        return kept
 
     def prepare(self, a):
         """What a subclass computes once, before the first step."""
@@ -87,6 +100,10 @@ class Recurrence(Function):
 
     def step_back(self, a, old, kept, gs, ga, gu, scratch):
         """Fill ``ga`` (and ``gu``, if apart); make ``gs`` what else reaches ``old``."""
+
+    def seen(self):
+        """What the second of the kernels reads of the steps forward."""
+        return (self.gates,)
 
     def compose_step(self, a, product, *states):
         """The new states as Variables."""
@@ -113,15 +130,33 @@ class Recurrence(Function):
         return tuple(gxs[: len(inputs)])
 
     def _fused(self, inputs, gy, *gstates):
-        xp = cuda.get_array_module(gy)
         a, states = self.gates, self.history
         x, *_, Wx, Wh, _, _ = self._unpack(inputs, a.dtype)
         (T, N, I), H = x.shape, len(Wh)
+        if isinstance(gy, np.ndarray) or self.kernels is None:
+            gs, ga, gu = self._steps_back(gy, gstates, Wh)
+        else:
+            gs, ga, gu = on_gpu.steps_back(self, gy, list(gstates), Wh)
+        flat_a, flat_u = [g.reshape(T * N, a.shape[2]) for g in (ga, gu)]
+        needs = [*self.needs_grad, False]
+        n = 1 + self.states
+        return [
+            (flat_a @ Wx.T).reshape(x.shape) if needs[0] else None,
+            *gs,
+            x.reshape(T * N, I).T @ flat_a if needs[n] else None,
+            states[0][:T].reshape(T * N, H).T @ flat_u if needs[n + 1] else None,
+            _sum_of_rows(flat_a) if needs[n + 2] else None,
+            _sum_of_rows(flat_u) if needs[n + 3] else None,
+        ]
+
+    def _steps_back(self, gy, gstates, Wh):
+        xp = cuda.get_array_module(gy)
+        a, states = self.gates, self.history
         ga = xp.empty_like(a)  # of x @ Wx + b
         gu = xp.empty_like(a) if self.apart else ga  # of h @ Wh
         scratch = xp.empty(a.shape[1:], a.dtype)
         gs = [g.astype(a.dtype) for g in gstates]
-        for t in reversed(range(T)):
+        for t in reversed(range(len(a))):
             if self.mask is None:
                 gs[0] += gy[t]
             else:
@@ -134,17 +169,7 @@ class Recurrence(Function):
             gs[0] = gs[0] + through if self.apart else through
             if self.mask is not None:
                 gs = [xp.where(here, g, p) for g, p in zip(gs, passing, strict=True)]
-        flat_a, flat_u = [g.reshape(T * N, a.shape[2]) for g in (ga, gu)]
-        needs = [*self.needs_grad, False]
-        n = 1 + self.states
-        return [
-            (flat_a @ Wx.T).reshape(x.shape) if needs[0] else None,
-            *gs,
-            x.reshape(T * N, I).T @ flat_a if needs[n] else None,
-            states[0][:T].reshape(T * N, H).T @ flat_u if needs[n + 1] else None,
-            flat_a.sum(axis=0) if needs[n + 2] else None,
-            flat_u.sum(axis=0) if needs[n + 3] else None,
-        ]
+        return gs, ga, gu
 
     def _release(self):
         super()._release()
@@ -179,6 +204,10 @@ class Recurrence(Function):
             states = new
         y = stack(ys) if ys else as_variable(xp.zeros((0, N, H), work))
         return tuple([cast(v, dtype) for v in (y, *states)])
+
+
+def _sum_of_rows(x):
+    return x.sum(axis=0) if isinstance(x, np.ndarray) else sum_to_array(x, x.shape[1:])
 
 
 # =============================================================================

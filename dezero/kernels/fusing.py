@@ -8,9 +8,14 @@ from typing import Any
 from dezero import cuda
 
 # Half precision is only stored: Wide<T>::type is what to compute in.
-PREAMBLE = """
+WIDE = """
 template<typename T> struct Wide { typedef T type; };
 template<> struct Wide<float16> { typedef float type; };
+"""
+# All that the bodies call.
+PREAMBLE = (
+    WIDE
+    + """
 template<typename W> struct Pair {
     W x, y;
     __device__ Pair() {}
@@ -25,6 +30,7 @@ template<typename W> __device__ Pair<W> softmax_sum(Pair<W> a, Pair<W> b) {
 }
 template<typename W> __device__ W sigmoid(W x) { return W(1) / (W(1) + exp(-x)); }
 """
+)
 
 
 class Kernel:

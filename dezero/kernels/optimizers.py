@@ -1,4 +1,4 @@
-"""Updates of parameters: one launch for each, where a rule takes up to nineteen.
+"""Updates of parameters: one launch for many, where a rule takes up to nineteen each.
 
 A gradient g may have a dtype of its own, and parameters p of half precision have state
 of single precision; W is the dtype of the state, in which a rule is computed.
@@ -143,7 +143,7 @@ def rmsprop(g, lr, rho, rest, eps, momentum, centered, p, v, a, d):
     p[...] = p - lr * step
 
 
-# ---- hooks -----------------------------------------------------------------------
+# ---- hooks and checks ------------------------------------------------------------
 
 
 @reduction(
@@ -159,6 +159,19 @@ def square_sum(x, y):
     y[...] = np.square(x, dtype=np.float64).sum(axis=-1)
 
 
+@reduction(
+    "T x",
+    "float64 y",
+    each="isfinite(double(x)) ? 0.0 : 1.0",
+    join="a + b",
+    end="y = a",
+    start="0",
+    kept="double",
+)
+def nonfinite(x, y):
+    y[...] = np.count_nonzero(~np.isfinite(x), axis=-1)
+
+
 @elementwise(
     "float64 total, float64 max_norm",
     "float64 scale",
@@ -171,3 +184,54 @@ def clipping_scale(total, max_norm, scale):
     norm = np.sqrt(total)
     clipped = (norm > max_norm) & np.isfinite(norm)
     scale[...] = np.where(clipped, max_norm / norm, 1.0)
+
+
+@elementwise(
+    "T x, raw float64 scale",  # one element, which the host need not know
+    "T y",
+    """
+    typedef Wide<T>::type W;
+    y = W(x) * W(scale[0]);
+    """,
+)
+def scaled(x, scale, y):
+    wide = np.promote_types(y.dtype, np.float32)
+    y[...] = x * scale[0].astype(wide)
+
+
+@elementwise(
+    "T p, T g, float64 rate",
+    "T y",
+    """
+    typedef Wide<T>::type W;
+    y = W(p) * W(rate) + W(g);
+    """,
+)
+def decayed(p, g, rate, y):
+    wide = np.promote_types(y.dtype, np.float32)
+    y[...] = p * wide.type(rate) + g
+
+
+@elementwise(
+    "T x, float64 limit",
+    "T y",
+    """
+    typedef Wide<T>::type W;
+    W z = W(x), most = W(limit);
+    y = z > most ? most : z < -most ? -most : z;  // NaN stays
+    """,
+)
+def bounded(x, limit, y):
+    y[...] = np.clip(x, -limit, limit)
+
+
+# ---- averages --------------------------------------------------------------------
+
+
+@elementwise(
+    "P p, W share",
+    "W a",
+    "a = a + share * (W(p) - a);",
+)
+def averaged(p, share, a):
+    a[...] = a + share * (p.astype(a.dtype) - a)

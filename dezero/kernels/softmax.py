@@ -74,36 +74,37 @@ def softmax_grad(y, g, dot, gx):
 
 
 @elementwise(
-    "raw X x, I t, W m, W total, W mean, W smoothing, int64 C",
+    "raw X x, I t, W m, W total, W mean, W smoothing, int64 C, W n",
     "W y",
     """
     W picked = t >= 0 && t < C ? W(x[i * C + t]) - m : W(CUDART_NAN);
     if (smoothing != 0) picked += smoothing * (mean - m - picked);
-    y = log(total) - picked;
+    y = (log(total) - picked) / n;
     """,
 )
-def cross_entropy(x, t, m, total, mean, smoothing, C, y):
-    """``y = log(total) - z[t]`` for each row, ``z = x - m``; NaN for unknown labels.
+def cross_entropy(x, t, m, total, mean, smoothing, C, n, y):
+    """``y = (log(total) - z[t]) / n`` for each row, ``z = x - m``.
 
-    With smoothing the mean of z has that share in place of ``z[t]``.
+    NaN for unknown labels. With smoothing the mean of z has that share in place of
+    ``z[t]``.
     """
     known = (t >= 0) & (t < C)
     picked = x[np.arange(len(x)), np.where(known, t, 0)].astype(float) - m
     picked = np.where(known, picked, np.nan)
     if smoothing:
         picked = picked + smoothing * (mean - m - picked)
-    y[...] = np.log(total) - picked
+    y[...] = (np.log(total) - picked) / n
 
 
 @elementwise(
-    "X x, I t, W m, W total, G scale, W smoothing, int64 C",
+    "X x, I t, W m, W total, G gy, W smoothing, int64 C, W n",
     "X gx",
     """
     W target = smoothing / C + (i % C == t ? 1 - smoothing : W(0));
-    gx = W(scale) * (exp(W(x) - m) / total - target);
+    gx = W(gy) / n * (exp(W(x) - m) / total - target);
     """,
 )
-def cross_entropy_grad(x, t, m, total, scale, smoothing, C, gx):
-    """``gx = scale * (softmax(x) - target)``, target of ``t`` and of smoothing."""
+def cross_entropy_grad(x, t, m, total, gy, smoothing, C, n, gx):
+    """``gx = gy / n * (softmax(x) - target)``, target of ``t`` and of smoothing."""
     target = smoothing / C + np.where(np.arange(C) == t, 1 - smoothing, 0)
-    gx[...] = scale * (np.exp(x.astype(float) - m) / total - target)
+    gx[...] = gy / n * (np.exp(x.astype(float) - m) / total - target)

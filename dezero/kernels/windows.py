@@ -25,6 +25,8 @@ PLACE = """
     const int ow = r % OW; r /= OW;
     const int oh = r % OH; r /= OH;
     const int od = r % OD; r /= OD;
+    const ptrdiff_t P = ptrdiff_t(OD) * OH * OW;
+    (void)P;  // not all need it
 """
 INSIDE = """
     for (int kd = 0; kd < KD; ++kd)
@@ -41,6 +43,9 @@ ELEMENT = """
     const int w = r % IW; r /= IW;
     const int h = r % IH; r /= IH;
     const int d = r % ID; r /= ID;
+    const ptrdiff_t P = ptrdiff_t(OD) * OH * OW;
+"""
+MEETS = """
     for (int kd = 0; kd < KD; ++kd) {
         const int od = d + PD - kd * DD;
         if (od < 0 || od % SD || od / SD >= OD) continue;
@@ -50,10 +55,9 @@ ELEMENT = """
             for (int kw = 0; kw < KW; ++kw) {
                 const int ow = w + PW - kw * DW;
                 if (ow < 0 || ow % SW || ow / SW >= OW) continue;
-                const int tap = (kd * KH + kh) * KW + kw, K = KD * KH * KW;
+                const int tap = (kd * KH + kh) * KW + kw;
                 const ptrdiff_t place = (od / SD * OH + oh / SH) * OW + ow / SW;
-                const ptrdiff_t P = ptrdiff_t(OD) * OH * OW;
-                (void)K;  // not all need it
+                (void)tap;
 """
 
 
@@ -92,25 +96,44 @@ def met(size: int, numbers: Sequence[Any]) -> np.ndarray:
     return index.transpose(0, 1, 3, 5, 2, 4, 6).reshape(len(index), np.prod(K), -1)
 
 
+# Of columns (N/n, C, *kernel, n, *places), n images side by side: where the first tap
+# of image and channel r lies, and how far the next one is.
+COLUMN = """
+    const ptrdiff_t step = images * P, image = r / C, K = ptrdiff_t(KD) * KH * KW;
+    const ptrdiff_t first =
+        (image / images * C + r % C) * K * step + image % images * P;
+"""
+
+
+def by_image(column, C, images, index):
+    """Columns with the axes of ``index``, (N * C, taps, places)."""
+    K, P = index.shape[1:]
+    parts = column.reshape(-1, C, K, images, P)
+    return parts.transpose(0, 3, 1, 2, 4).reshape(index.shape)
+
+
 @elementwise(
-    f"raw T x, {NUMBERS}",
+    f"raw X x, {NUMBERS}, int64 C, int64 images",
     "raw T column",
-    f"""{PLACE}
-    const ptrdiff_t P = ptrdiff_t(OD) * OH * OW;
-    ptrdiff_t to = r * (KD * KH * KW) * P + (od * OH + oh) * OW + ow;
+    f"""{PLACE}{COLUMN}
+    const ptrdiff_t to = first + (od * OH + oh) * OW + ow;
     {INSIDE}
-        column[to + tap * P] = inside ? x[at] : T(0);
+        column[to + tap * step] = inside ? T(x[at]) : T(0);
     }}
     """,
 )
 def fill_columns(x, *numbers_and_column):
-    """Each tap of the columns (N, C, *kernel, *places) gets what it meets, or 0.
+    """Each tap of the columns gets what it meets, or 0.
 
-    To be called with the ``size`` N * C * P.
+    The columns are (N, C, *kernel, *places), or (N/n, C, *kernel, n, *places) with n
+    ``images`` side by side. To be called with the ``size`` N * C * P.
     """
-    *numbers, column = numbers_and_column
+    *numbers, C, images, column = numbers_and_column
     index = met(x.size, numbers)
-    column[...] = np.where(index < 0, 0, x.ravel()[index]).reshape(column.shape)
+    found = np.where(index < 0, 0, x.ravel()[index])
+    N, (K, P) = len(index) // C, index.shape[1:]
+    parts = found.reshape(N // images, images, C, K, P).transpose(0, 2, 3, 1, 4)
+    column[...] = parts.reshape(column.shape)
 
 
 @elementwise(
@@ -174,24 +197,23 @@ def pick(x, winner, *numbers_and_y):
 
 
 @elementwise(
-    f"raw C column, {NUMBERS}",
+    f"raw G column, {NUMBERS}, int64 C, int64 images, bool fresh",
     "T x",
     f"""
     typedef Wide<T>::type W;
-    W sum = W(x);
-    {ELEMENT}
-                sum += W(column[(r * K + tap) * P + place]);
+    W sum = fresh ? W(0) : W(x);{ELEMENT}{COLUMN}{MEETS}
+                sum += W(column[first + tap * step + place]);
     }}}}}}
     x = sum;
     """,
 )
 def add_columns(column, *numbers_and_x):
-    """Each tap of the columns is added to what it meets."""
-    *numbers, x = numbers_and_x
+    """Each tap of the columns is added to what it meets; to 0, if that is ``fresh``."""
+    *numbers, C, images, fresh, x = numbers_and_x
     index = met(x.size, numbers)
     inside, total = index >= 0, np.zeros(x.size, np.result_type(x, np.float32))
-    np.add.at(total, index[inside], column.reshape(index.shape)[inside])
-    x[...] = x + total.reshape(x.shape)
+    np.add.at(total, index[inside], by_image(column, C, images, index)[inside])
+    x[...] = (0 if fresh else x) + total.reshape(x.shape)
 
 
 @elementwise(
@@ -199,8 +221,7 @@ def add_columns(column, *numbers_and_x):
     "G gx",
     f"""
     typedef Wide<G>::type W;
-    W sum = 0;
-    {ELEMENT}
+    W sum = 0;{ELEMENT}{MEETS}
                 if (winner[r * P + place] == tap) sum += W(gy[r * P + place]);
     }}}}}}
     gx = sum;
@@ -213,4 +234,49 @@ def give(gy, winner, *numbers_and_gx):
     taps = winner.reshape(len(index), 1, -1).astype(int)
     total = np.zeros(gx.size, np.result_type(gx, np.float32))
     np.add.at(total, np.take_along_axis(index, taps, axis=1).ravel(), gy.ravel())
+    gx[...] = total.reshape(gx.shape)
+
+
+# ---- averages --------------------------------------------------------------------
+
+# How many elements count in the mean: one number, or one for each place.
+COUNT = "counts[counts.size() > 1 ? {place} : 0]"
+
+
+@elementwise(
+    f"raw T x, raw W counts, {NUMBERS}",
+    "T y",
+    f"""{PLACE}
+    W sum = 0;
+    {INSIDE}
+        if (inside) sum += W(x[at]);
+    }}
+    y = sum / {COUNT.format(place="i % P")};
+    """,
+)
+def average_pool(x, counts, *numbers_and_y):
+    """The sum of what each window meets, divided by ``counts`` (1,) or (places,)."""
+    *numbers, y = numbers_and_y
+    index = met(x.size, numbers)
+    found = np.where(index < 0, 0, x.ravel()[index].astype(float)).sum(axis=1)
+    y[...] = (found / counts).reshape(y.shape)
+
+
+@elementwise(
+    f"raw G gy, raw W counts, {NUMBERS}",
+    "G gx",
+    f"""
+    W sum = 0;{ELEMENT}{MEETS}
+                sum += W(gy[r * P + place]) / {COUNT.format(place="place")};
+    }}}}}}
+    gx = sum;
+    """,
+)
+def give_equally(gy, counts, *numbers_and_gx):
+    """The gradient of each place, divided by its count, goes to all that it meets."""
+    *numbers, gx = numbers_and_gx
+    index = met(gx.size, numbers)
+    inside, total = index >= 0, np.zeros(gx.size)
+    each = gy.reshape(len(index), 1, -1).astype(float) / counts
+    np.add.at(total, index[inside], np.broadcast_to(each, index.shape)[inside])
     gx[...] = total.reshape(gx.shape)

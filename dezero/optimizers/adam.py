@@ -12,6 +12,7 @@ from dezero.core import Variable
 from dezero.cuda import Array
 from dezero.kernels import optimizers as kernels
 from dezero.optimizers.base import Optimizer
+from dezero.optimizers.gathering import ends_with_launch
 
 
 class Adam(Optimizer):
@@ -90,6 +91,7 @@ class Adam(Optimizer):
         xp = cuda.get_array_module(grad)
         return {**{name: xp.zeros(grad.shape, grad.dtype) for name in names}, "t": 0}
 
+    @ends_with_launch
     def update_one(self, param: Variable) -> None:
         """Change the moments of ``param`` by its gradient, and take a step."""
         xp = cuda.get_array_module(param.data)

@@ -11,6 +11,7 @@ from dezero.core import Variable
 from dezero.cuda import Array
 from dezero.kernels import optimizers as kernels
 from dezero.optimizers.base import Optimizer
+from dezero.optimizers.gathering import ends_with_launch
 
 
 class AdaGrad(Optimizer):
@@ -39,6 +40,7 @@ class AdaGrad(Optimizer):
         xp = cuda.get_array_module(grad)
         return {"h": xp.zeros(grad.shape, grad.dtype)}
 
+    @ends_with_launch
     def update_one(self, param: Variable) -> None:
         """Add the square of the gradient of ``param``, and take a step."""
         xp = cuda.get_array_module(param.data)
@@ -94,6 +96,7 @@ class AdaDelta(Optimizer):
         xp = cuda.get_array_module(grad)
         return {name: xp.zeros(grad.shape, grad.dtype) for name in ("v", "u")}
 
+    @ends_with_launch
     def update_one(self, param: Variable) -> None:
         """Take a step, and keep the mean squares of gradient and step."""
         xp = cuda.get_array_module(param.data)
@@ -172,6 +175,7 @@ class RMSprop(Optimizer):
         names = ["v", *["a"] * bool(self.centered), *["d"] * bool(self.momentum)]
         return {name: xp.zeros(grad.shape, grad.dtype) for name in names}
 
+    @ends_with_launch
     def update_one(self, param: Variable) -> None:
         """Change the means by the gradient of ``param``, and take a step."""
         xp = cuda.get_array_module(param.data)

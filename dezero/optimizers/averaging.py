@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
+from dezero.kernels import multi_tensor
+from dezero.kernels import optimizers as kernels
 from dezero.optimizers.arguments import check_number
+from dezero.optimizers.moving import moved
 from dezero.optimizers.states import working_dtype
 from dezero.optimizers.targets import as_target, members, named_members
 
@@ -60,7 +63,8 @@ class ExponentialMovingAverage:
                     f"{type(self).__name__}.update: expected parameter {name!r} to "
                     f"keep its shape {average.shape}, got {p.shape}"
                 )
-        decay = float(self.decay)
+        share = 1 - float(self.decay)
+        calls = []
         for p in named.values():
             average = self._averages.get(p)
             if average is None or p.dtype.kind != "f":
@@ -70,9 +74,13 @@ class ExponentialMovingAverage:
             # where the parameter has moved to another device
             average = self._averages[p] = cuda.beside(average, p.data)
             # a + (1 - decay) * (p - a): weights that stand still are met exactly
+            if xp is not np:
+                calls.append((kernels.averaged, (p.data, share, average)))
+                continue
             change = xp.asarray(xp.subtract(p.data, average, dtype=average.dtype))
-            change *= 1 - decay
+            change *= share
             xp.add(average, change, out=average)
+        multi_tensor.run(calls)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -95,6 +103,29 @@ class ExponentialMovingAverage:
                 xp = cuda.get_array_module(p.data)
                 average = cuda.beside(self._averages[p], p.data)
                 p.data = xp.array(average, dtype=p.dtype)
+
+    def to_gpu(self) -> Self:
+        """Move the averages to the current GPU, where they else follow the weights.
+
+        If a move fails, they stay as they were.
+
+        Returns:
+            The average itself.
+
+        Raises:
+            RuntimeError: No usable CuPy, where there is something to move.
+        """
+        self._averages = moved(self._averages, cuda.as_cupy)
+        return self
+
+    def to_cpu(self) -> Self:
+        """The same to the CPU.
+
+        Returns:
+            The average itself.
+        """
+        self._averages = moved(self._averages, cuda.as_numpy)
+        return self
 
     def state_dict(self) -> dict[str, Any]:
         """The averages by name, in copies, and the decay."""

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
 from dezero.optimizers import states
 from dezero.optimizers.arguments import check_number
 from dezero.optimizers.blocks import Blocks
+from dezero.optimizers.checks import check_parameter, name_of, refuse_nonfinite
+from dezero.optimizers.gathering import Gathering
+from dezero.optimizers.moving import move_optimizer
 from dezero.optimizers.states import hyperparameters, working_dtype
 from dezero.optimizers.targets import (
     as_groups,
@@ -27,7 +28,7 @@ from dezero.optimizers.targets import (
 Hook = Callable[[list[Variable]], object]
 
 
-class Optimizer(Blocks):
+class Optimizer(Blocks, Gathering):
     """Changes parameters by their gradients.
 
     A subclass writes :meth:`update_one`. Where the rule needs memory of the past, it
@@ -183,13 +184,14 @@ class Optimizer(Blocks):
         """
         group_of = self._group_of()
         params = self._prepared(group_of)
-        for p in params:
-            group = group_of[p]
-            if len(group) == 1:  # nothing but "params"
-                self.update_one(p)
-            else:
-                with self._using(group):
+        with self.gathering(self.update_one):
+            for p in params:
+                group = group_of[p]
+                if len(group) == 1:  # nothing but "params"
                     self.update_one(p)
+                else:
+                    with self._using(group):
+                        self.update_one(p)
 
     def step(self) -> None:
         """The same, by another familiar name."""
@@ -199,31 +201,15 @@ class Optimizer(Blocks):
         """The parameters to update, after the hooks, all checked."""
         params = [p for p in all_params if p.grad is not None]
         for p in params:  # all are checked before the first is changed
-            self._check(p)
+            check_parameter(self, p)
         for hook in self.hooks:
             hook(params)
             params = [p for p in params if p.grad is not None]
             for p in params:
-                self._check(p)
+                check_parameter(self, p)
         if self.check_finite:
-            self._refuse_nonfinite(params)
+            refuse_nonfinite(self, params)
         return params
-
-    def _refuse_nonfinite(self, params: list[Variable]) -> None:
-        finite: list[Any] = []
-        for p in params:
-            assert p.grad is not None
-            xp = cuda.get_array_module(p.data)
-            finite.append(xp.isfinite(p.grad.data).all())
-        devices = {cuda.device_of(x) for x in finite}
-        if len(devices) == 1 and devices != {"cpu"} and bool(xp.stack(finite).all()):
-            return  # a GPU was waited for once, not for each of them
-        bad = [self._name(p) for p, x in zip(params, finite, strict=True) if not x]
-        if bad:
-            raise ValueError(
-                f"{type(self).__name__}.update: expected finite gradients, got "
-                f"infinity or NaN in that of {', '.join(bad)}"
-            )
 
     @contextmanager
     def _using(self, group: dict[str, Any]) -> Iterator[None]:
@@ -269,21 +255,46 @@ class Optimizer(Blocks):
                 continue
             if x.shape != param.shape:
                 raise ValueError(
-                    f"{type(self).__name__}.update: expected {self._name(param)} to "
+                    f"{type(self).__name__}.update: expected {name_of(self, param)} to "
                     f"keep its shape {x.shape}, got {param.shape}; call setup again"
                 )
             # where the parameter has moved to another device
             state[name] = cuda.beside(x, param.data)
         return state
 
+    def to_gpu(self) -> Self:
+        """Move what the rule remembers to the current GPU.
+
+        State follows its parameters at the next update anyway; this moves it now, with
+        the scratch memory given up. Hooks that have a method ``to_gpu`` are moved by
+        it. If a move fails, the state stays as it was.
+
+        Returns:
+            The optimizer itself.
+
+        Raises:
+            RuntimeError: No usable CuPy, where there is something to move.
+        """
+        move_optimizer(self, "to_gpu", cuda.as_cupy)
+        return self
+
+    def to_cpu(self) -> Self:
+        """The same to the CPU, for example to make room on a GPU.
+
+        Returns:
+            The optimizer itself.
+        """
+        move_optimizer(self, "to_cpu", cuda.as_numpy)
+        return self
+
     def state_dict(self) -> dict[str, Any]:
         """What the rule remembers, to go on later as if it had never stopped.
 
         Returns:
-            Dicts and lists of copied NumPy arrays, numbers and text: the class, the
-            numbers of the optimizer and of its groups, the names of the parameters
-            (see :meth:`named_params`), the state of each, and that of the hooks that
-            have a ``state_dict`` too. The weights are not among it.
+            Dicts and lists of copied NumPy arrays, numbers and text. They hold the
+            class, the numbers of the optimizer and of its groups, the names of the
+            parameters (see :meth:`named_params`), the state of each, and that of the
+            hooks that have a ``state_dict`` too. The weights are not among it.
 
         Raises:
             RuntimeError: ``setup`` was not called.
@@ -303,39 +314,3 @@ class Optimizer(Blocks):
                 and nothing is changed.
         """
         states.load_state_dict(self, state)
-
-    def _check(self, param: Variable) -> None:
-        grad: Any = param.grad
-        name = f"{type(self).__name__}.update"
-        if param.data is None:
-            raise ValueError(
-                f"{name}: expected {self._name(param)} to have data, as it has a "
-                "gradient, got None"
-            )
-        if not cuda.is_array(param.data):
-            # w.data - lr * g makes a scalar of a 0-d array
-            param.data = np.asarray(param.data)
-        if grad.data.shape != param.data.shape:
-            raise ValueError(
-                f"{name}: expected the gradient of {self._name(param)} to have its "
-                f"shape {param.shape}, got {grad.shape}"
-            )
-        if param.data.dtype.kind != "f":
-            raise TypeError(
-                f"{name}: expected {self._name(param)} to be floating, "
-                f"got dtype {param.dtype}"
-            )
-        xp = cuda.get_array_module(param.data)
-        if cuda.get_array_module(grad.data) is not xp:
-            raise TypeError(
-                f"{name}: expected the gradient of {self._name(param)} to be an array "
-                f"of {xp.__name__}, as its data is, got one of the other library; move "
-                "the model before the forward pass"
-            )
-
-    def _name(self, param: Variable) -> str:
-        """How to call a parameter in a message: by its place in the target."""
-        name, p = next(item for item in self.named_params().items() if item[1] is param)
-        if hasattr(self.target, "named_params") or not name.isdigit():
-            return f"parameter {name!r}"
-        return f"parameter {name}" + (f" ({p.name!r})" if p.name else "")

@@ -10,7 +10,6 @@ import numpy as np
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
-from dezero.kernels import Kernel
 from dezero.optimizers.states import working_dtype
 
 # Elements per block: a piece of a parameter, its gradient and its state stay in the
@@ -35,7 +34,7 @@ class Blocks:
             states: C-contiguous arrays of its shape, from :meth:`state`.
 
         Yields:
-            (p, g, *s, tmp): pieces of data, gradient and states, and scratch memory,
+            (p, g, *s, tmp), pieces of data, gradient and states, and scratch memory,
             all 1-d and of the same size. All but p have the dtype to compute in.
         """
         data = param.data
@@ -62,20 +61,6 @@ class Blocks:
                 data[...] = p
             else:
                 param.data = p
-
-    def launch(
-        self, kernel: Kernel, param: Variable, states: list[Array], *numbers: Any
-    ) -> None:
-        """Run a rule on a GPU, where one launch does what the blocks do here.
-
-        Args:
-            kernel: Takes the gradient and the numbers, and changes the rest.
-            param: With a gradient of its shape.
-            states: Arrays of its shape, from :meth:`state`.
-            *numbers: What the rule needs besides.
-        """
-        assert param.grad is not None
-        kernel(param.grad.data, *numbers, param.data, *states)
 
     def scratch(self, tmp: Array) -> Array:
         """Scratch memory like the ``tmp`` of :meth:`blocks`, for a rule that needs two.

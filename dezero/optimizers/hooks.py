@@ -14,8 +14,10 @@ import numpy as np
 from dezero import cuda
 from dezero.core import Variable
 from dezero.cuda import Array
+from dezero.kernels import multi_tensor
 from dezero.kernels import optimizers as kernels
 from dezero.optimizers.arguments import check_number
+from dezero.optimizers.gathering import Together, is_simple
 from dezero.optimizers.states import working_dtype
 
 
@@ -36,11 +38,18 @@ class WeightDecay:
 
     def __call__(self, params: list[Variable]) -> None:
         """Add the penalty's gradient."""
+        rate = float(self.rate)
+        together = Together()
         for p in params:
             assert p.grad is not None
-            g = _times(p.data, float(self.rate))
-            g += p.grad.data
-            p.grad = _as_gradient(g, p)
+            x, g = p.data, p.grad.data
+            if is_simple(x) and is_simple(g) and x.dtype == g.dtype:
+                together.add(p, kernels.decayed, x, g, rate)
+            else:
+                penalty = _times(x, rate)
+                penalty += g
+                p.grad = _as_gradient(penalty, p)
+        together.run()
 
 
 class ClipGrad:
@@ -68,6 +77,8 @@ class ClipGrad:
         """Scale all gradients down together."""
         grads: list[Array] = [p.grad.data for p in params if p.grad is not None]
         if any([not isinstance(g, np.ndarray) for g in grads]):
+            if any([isinstance(g, np.ndarray) for g in grads]):
+                cuda.check_one_device(type(self).__name__, grads)
             self._clip_on_gpu(params, grads)
             return
         norm = math.sqrt(math.fsum([_square_sum(g) for g in grads]))
@@ -85,13 +96,16 @@ class ClipGrad:
 
     def _clip_on_gpu(self, params: list[Variable], grads: list[Array]) -> None:
         """The same without waiting: the host never learns the norm."""
-        xp = cuda.get_array_module(grads[0])
-        squares = xp.empty(len(grads), np.float64)
-        for i, g in enumerate(grads):
-            kernels.square_sum(g, squares[i])
+        squares = multi_tensor.reduced(kernels.square_sum, grads)
         scale = kernels.clipping_scale(squares.sum(), float(self.max_norm))
+        one = scale.reshape(1)
+        together = Together()
         for p, g in zip(params, grads, strict=True):
-            p.grad = _as_gradient(_times(g, scale), p)
+            if is_simple(g):
+                together.add(p, kernels.scaled, g, one)
+            else:
+                p.grad = _as_gradient(_times(g, scale), p)
+        together.run()
 
 
 class ClipGradValue:
@@ -116,6 +130,7 @@ class ClipGradValue:
 
     def __call__(self, params: list[Variable]) -> None:
         """Clip all gradients."""
+        together = Together()
         for p in params:
             assert p.grad is not None
             g = p.grad.data
@@ -123,8 +138,12 @@ class ClipGradValue:
             # A limit that the gradient's dtype cannot hold would overflow.
             largest = np.finfo(g.dtype if g.dtype.kind == "f" else dtype).max
             limit = min(float(self.limit), float(largest))
-            xp = cuda.get_array_module(g)
-            p.grad = _as_gradient(xp.clip(g.astype(dtype), -limit, limit), p)
+            if is_simple(g):
+                together.add(p, kernels.bounded, g, limit)
+            else:
+                xp = cuda.get_array_module(g)
+                p.grad = _as_gradient(xp.clip(g.astype(dtype), -limit, limit), p)
+        together.run()
 
 
 class GradientNoise:

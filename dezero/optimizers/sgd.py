@@ -11,6 +11,7 @@ from dezero.core import Variable
 from dezero.cuda import Array
 from dezero.kernels import optimizers as kernels
 from dezero.optimizers.base import Optimizer
+from dezero.optimizers.gathering import ends_with_launch
 
 
 class SGD(Optimizer):
@@ -27,6 +28,7 @@ class SGD(Optimizer):
         super().__init__()
         self.lr = self.number("lr", lr)
 
+    @ends_with_launch
     def update_one(self, param: Variable) -> None:
         """Take one step against the gradient of ``param``."""
         xp = cuda.get_array_module(param.data)
@@ -72,6 +74,7 @@ class MomentumSGD(Optimizer):
         xp = cuda.get_array_module(grad)
         return {"v": xp.zeros(grad.shape, grad.dtype)}
 
+    @ends_with_launch
     def update_one(self, param: Variable) -> None:
         """Change the velocity of ``param`` by its gradient, and move by it."""
         xp = cuda.get_array_module(param.data)
@@ -135,6 +138,7 @@ class Lion(Optimizer):
         xp = cuda.get_array_module(grad)
         return {"m": xp.zeros(grad.shape, grad.dtype)}
 
+    @ends_with_launch
     def update_one(self, param: Variable) -> None:
         """Take a step by the sign, then change the momentum of ``param``."""
         xp = cuda.get_array_module(param.data)

@@ -5,6 +5,7 @@ import types
 import numpy as np
 
 from .indexing import get, scatter
+from .memory import address_of
 from .names import lacking
 from .transfers import count
 from .wrapping import check_dtype, current, register_array_type, unwrap, wrap
@@ -58,9 +59,8 @@ class ndarray:
     @property
     def data(self):
         """The pointer to the memory on the device."""
-        return types.SimpleNamespace(
-            ptr=self._inside.__array_interface__["data"][0], device_id=self._device
-        )
+        ptr = address_of(self._inside)
+        return types.SimpleNamespace(ptr=ptr, device_id=self._device)
 
     @property
     def flags(self):

@@ -1,5 +1,6 @@
 """``cupy.cuda``: two devices, a memory pool and streams on which nothing waits."""
 
+from .blas import CUDA_R_32F, CUDA_R_64F, HANDLE
 from .wrapping import DEVICES, current
 
 
@@ -66,6 +67,9 @@ class MemoryPool:
 class Stream:
     """The stream on which everything runs."""
 
+    def __init__(self):
+        self.ptr = 0
+
     def synchronize(self):
         pass
 
@@ -78,11 +82,14 @@ CUDA = {
     "Stream": Stream,
     "get_current_stream": lambda device_id=None: _stream,
     "is_available": lambda: True,
+    "get_cublas_handle": lambda: HANDLE,
 }
 RUNTIME = {
     "getDeviceCount": lambda: DEVICES,
     "getDevice": lambda: current.device,
     "deviceSynchronize": lambda: None,
+    "CUDA_R_32F": CUDA_R_32F,
+    "CUDA_R_64F": CUDA_R_64F,
 }
 
 

@@ -8,7 +8,7 @@ counts what goes between device and host. ``with installed(): ...`` puts it in p
 import contextlib
 import sys
 
-from dezero import cuda
+from dezero import cuda, cudnn
 
 from . import operators  # noqa: F401 - completes the array
 from .modules import MODULES
@@ -20,16 +20,24 @@ __all__ = ["VERSION", "installed", "transfers"]
 
 @contextlib.contextmanager
 def installed():
-    """Inside, ``import cupy`` gives the stand-in, and dezero finds a device."""
-    before = {path: sys.modules.get(path) for path in MODULES}
-    sys.modules.update(MODULES)
-    cuda._usable_cupy.cache_clear()
+    """Inside, ``import cupy`` gives the stand-in, and dezero finds a device.
+
+    A real cuDNN, should there be one, is not to be had: it would not know these arrays.
+    """
+    modules = MODULES | {"cudnn": None}
+    before = {path: sys.modules[path] for path in modules if path in sys.modules}
+    sys.modules.update(modules)
+    _forget()
     try:
         yield MODULES["cupy"]
     finally:
-        for path, module in before.items():
-            if module is None:
-                del sys.modules[path]
-            else:
-                sys.modules[path] = module
-        cuda._usable_cupy.cache_clear()
+        for path in modules:
+            del sys.modules[path]
+        sys.modules.update(before)
+        _forget()
+
+
+def _forget():
+    """Let dezero look again."""
+    cuda._usable_cupy.cache_clear()
+    cudnn._usable.cache_clear()

@@ -3,7 +3,7 @@
 import functools
 import types
 
-from . import devices, kernels, linalg, sampling
+from . import blas, devices, kernels, linalg, raw_kernels, sampling
 from .arrays import ndarray
 from .functions import make_function
 from .names import MODULES as PATHS
@@ -16,12 +16,14 @@ MADE = {
         "ufunc": ufunc,
         "ElementwiseKernel": kernels.ElementwiseKernel,
         "ReductionKernel": kernels.ReductionKernel,
+        "RawKernel": raw_kernels.RawKernel,
         "get_default_memory_pool": devices.get_default_memory_pool,
     },
     "cupy.cuda": devices.CUDA,
     "cupy.cuda.runtime": devices.RUNTIME,
     "cupy.linalg": linalg.LINALG,
     "cupy.random": sampling.FUNCTIONS,
+    "cupy_backends.cuda.libs.cublas": blas.BLAS,
     "cupyx": {
         "scatter_add": lambda a, slices, value: _scatter_add(a, slices, value),
         "errstate": linalg.errstate,
@@ -75,6 +77,8 @@ def _scatter_add(a, slices, value):
     find("cupy", "add").at(a, slices, value)
 
 
-MODULES = {path: Module(path) for path in [*PATHS, "cupyx.scipy"]}
+# They gather other modules.
+PARENTS = {"cupyx.scipy": {}, "cupy_backends.cuda.libs": {}}
+MODULES = {path: Module(path) for path in [*PATHS, *PARENTS]}
 MODULES["cupy"].__version__ = VERSION
-PATHS = {**PATHS, "cupyx.scipy": {}}
+PATHS = {**PATHS, **PARENTS}

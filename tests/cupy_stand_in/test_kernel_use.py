@@ -7,27 +7,12 @@ import dezero.functions as F
 import dezero.optimizers as O
 from dezero import Variable, cuda
 from dezero.core import Parameter
-from dezero.kernels import Kernel
 
 rng = np.random.default_rng(0)
 
 
 def floats(*shape, dtype=np.float32):
     return rng.standard_normal(shape).astype(dtype)
-
-
-@pytest.fixture
-def launched(monkeypatch):
-    """The names of the kernels, in the order in which they ran."""
-    names = []
-    call = Kernel.__call__
-
-    def record(self, *args, **options):
-        names.append(self.parts["name"].removeprefix("dezero_"))
-        return call(self, *args, **options)
-
-    monkeypatch.setattr(Kernel, "__call__", record)
-    return names
 
 
 def on_gpu(*arrays):
@@ -46,6 +31,10 @@ def learn(function, *arrays):
         np.testing.assert_allclose(there, here, rtol=2e-5, atol=2e-5)
 
 
+def on_device_of(x, ids):
+    return cuda.get_array_module(x).asarray(np.array(ids))
+
+
 def batch_norm(x, gamma, beta):
     xp = cuda.get_array_module(x)
     mean, var = xp.zeros(4, np.float32), xp.ones(4, np.float32)
@@ -56,6 +45,7 @@ X, IMAGE = floats(8, 4), floats(2, 4, 6, 6)
 GAMMA, BETA = floats(4), floats(4)
 CELL = floats(3, 4, 2), floats(4, 5), floats(4, 5), floats(2, 20), floats(5, 20)
 GRU = floats(3, 4, 2), floats(4, 5), floats(2, 15), floats(5, 15)
+RNN = floats(3, 4, 2), floats(4, 5), floats(2, 5), floats(5, 5)
 TOKENS = floats(2, 3, 4), floats(2, 3, 4), floats(2, 3, 4)
 NORM = ["deviations", "variance", "standardized"]
 ATTENTION = ["softmax_sums", "softmax", "softmax_dot", "softmax_grad"]
@@ -66,6 +56,7 @@ USES = {
     "gelu": (F.gelu, [X], ["gelu", "gelu_grad"]),
     "softmax": (F.softmax, [X], ATTENTION),
     "lstm": (lambda *a: F.lstm(*a)[0], CELL, ["lstm"] * 3 + ["lstm_back"] * 3),
+    "rnn": (lambda *a: F.rnn(*a)[0], RNN, ["rnn"] * 3 + ["rnn_back"] * 3),
     "gru": (lambda *a: F.gru(*a)[0], GRU, ["gru"] * 3 + ["gru_back"] * 3),
     "attention": (
         lambda *a: F.scaled_dot_product_attention(*a, causal=True),
@@ -87,10 +78,25 @@ USES = {
         [IMAGE, floats(3, 4, 3, 3)],
         ["fill_columns", "add_columns", "fill_columns"],
     ),
+    "convolution by channel": (
+        lambda x, W: F.conv2d(x, W, pad=1, groups=4),
+        [IMAGE, floats(8, 1, 3, 3)],
+        ["depthwise", "depthwise_transposed", "depthwise_kernel"],
+    ),
     "pooling": (
         lambda x: F.pooling(x, 3, 2, 1),
         [IMAGE],
         ["max_pool", "first_maxima", "give"],
+    ),
+    "average pooling": (
+        lambda x: F.average_pooling(x, 3, 2, 1),
+        [IMAGE],
+        ["average_pool", "give_equally"],
+    ),
+    "embedding": (
+        lambda W: F.embed_id(on_device_of(W, [[1, 7], [1, 0]]), W),
+        [X],
+        ["look_up", "add_rows"],
     ),
 }
 
@@ -143,14 +149,17 @@ RULES = {
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_one_launch_updates_a_parameter(launched, name):
-    params = [Parameter(floats(3, 4)), Parameter(floats(5))]
+def test_few_launches_update_all_parameters(launched, name):
+    shapes = [(3, 4), (5,), (), (2500,)] * 18 + [(0, 3)]
+    params = [Parameter(np.asarray(floats(*shape))) for shape in shapes]
     for p in params:
         p.to_gpu()
-        p.grad = cuda.as_cupy(floats(*p.shape))
-    optimizer = RULES[name]().setup(params).add_hook(O.ClipGrad(0.1))
+        p.grad = cuda.as_cupy(np.asarray(floats(*p.shape)))
+    optimizer = RULES[name]().setup(params)
+    optimizer.add_hook(O.WeightDecay(0.1)).add_hook(O.ClipGrad(0.1))
     optimizer.update()
-    assert launched == ["square_sum"] * 2 + ["clipping_scale"] + [name] * 2
+    hooks = ["many decayed", "many square_sum", "clipping_scale", "many scaled"]
+    assert launched == [*hooks, f"many {name}"]
 
 
 # ---- what the kernels are not made for -------------------------------------------

@@ -62,9 +62,9 @@ def test_mistakes(cupy, call, error, regex):
 
 
 def test_raw_outputs_are_not_made(cupy):
-    gated = KERNELS["dezero_lstm"]
+    gated, mask = KERNELS["dezero_lstm"], cupy.ones(1, bool)
     with pytest.raises(ValueError, match="Output array size is Undecided"):
-        gated(ones(cupy, (2, 4)), ones(cupy, (2, 1)), 1)
+        gated(ones(cupy, (2, 4)), mask, False, 0, 1, size=2)
 
 
 def test_a_twin_that_writes_to_an_input(cupy, monkeypatch):

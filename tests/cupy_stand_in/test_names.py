@@ -13,7 +13,8 @@ ROOT = pathlib.Path(dezero.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 OF_UFUNCS = {"out", "dtype", "casting"}
 # ``cuda`` asks for what NumPy has not, and asks no one else.
-PATHS = {"xp": "cupy", "cupy": "cupy"}
+CUBLAS = "cupy_backends.cuda.libs.cublas"
+PATHS = {"xp": "cupy", "cupy": "cupy", "cublas": CUBLAS}
 
 
 def path_of(node):

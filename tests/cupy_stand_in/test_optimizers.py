@@ -5,21 +5,10 @@ import pytest
 
 import dezero.optimizers as O
 from dezero import cuda
-from dezero.core import Parameter
 
+from .optimizing import RULES, parameters, same, train
 from .transfers import transfers
 
-RULES = {
-    "SGD": lambda: O.SGD(0.1),
-    "MomentumSGD": lambda: O.MomentumSGD(0.1, nesterov=True),
-    "Lion": lambda: O.Lion(0.1, weight_decay=0.1),
-    "AdaGrad": lambda: O.AdaGrad(0.1),
-    "AdaDelta": lambda: O.AdaDelta(),
-    "RMSprop": lambda: O.RMSprop(0.1, momentum=0.5, centered=True, eps=0.1),
-    "Adam": lambda: O.Adam(0.1),
-    "AMSGrad": lambda: O.Adam(0.1, amsgrad=True),
-    "AdamW": lambda: O.AdamW(0.1),
-}
 HOOKS = {
     "WeightDecay": lambda: O.WeightDecay(0.1),
     "ClipGrad": lambda: O.ClipGrad(0.5),
@@ -37,29 +26,6 @@ SCHEDULES = {
 }
 
 
-def parameters(gpu, dtype=np.float32):
-    rng = np.random.default_rng(0)
-    params = [Parameter(rng.standard_normal(s).astype(dtype)) for s in ((3, 4), 5, ())]
-    if gpu:
-        for p in params:
-            p.to_gpu()
-    return params
-
-
-def train(optimizer, params, steps=4, after=lambda: None):
-    """Weights after some updates, and what all but the first of them moved."""
-    rng = np.random.default_rng(1)
-    for step in range(steps):
-        for p in params:
-            g = np.asarray(rng.standard_normal(p.shape)).astype(p.dtype)
-            p.grad = cuda.get_array_module(p).asarray(g)
-        with transfers() as moved:
-            optimizer.update()
-            after()
-        assert not step or not moved.lines, moved
-    return [cuda.as_numpy(p) for p in params]
-
-
 def both(make, **options):
     """The weights that training here and there ends with."""
     results = []
@@ -70,12 +36,6 @@ def both(make, **options):
         if gpu:
             assert all([cuda.device_of(p) == "cuda:0" for p in params])
     return results
-
-
-def same(here, there, tolerance=1e-6):
-    for a, b in zip(here, there, strict=True):
-        assert (a.shape, a.dtype) == (b.shape, b.dtype)
-        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
 def nothing():
@@ -97,6 +57,21 @@ def test_hooks(hook):
     same(*both(make))
 
 
+@pytest.mark.parametrize("hook", HOOKS)
+def test_hooks_on_gradients_of_another_kind(hook):
+    """By columns, of integers, and of another dtype than the parameter."""
+    results = []
+    for gpu in (False, True):
+        params = parameters(gpu)
+        for p, dtype in zip(params, ("f", "i", "d"), strict=True):
+            g = np.arange(p.size, dtype=dtype).reshape(p.shape[::-1]) + 1
+            p.grad = cuda.get_array_module(p.data).asarray(g).T
+        HOOKS[hook]()(params)
+        # a norm below leaves integers here alone, there it is not known
+        results.append([cuda.as_numpy(p.grad).astype(float) for p in params])
+    same(*results)
+
+
 def test_a_norm_that_is_infinite_clips_nothing():
     for gpu in (False, True):
         p, *_ = parameters(gpu)
@@ -116,7 +91,7 @@ def test_squares_beyond_single_precision():
     np.testing.assert_allclose(results[0][0], 12**-0.5, rtol=1e-6)
 
 
-def test_gradients_that_are_not_finite():
+def test_gradients_that_are_not_finite(launched):
     params = parameters(True)
     optimizer = O.SGD(0.1).setup(params)
     optimizer.check_finite = True
@@ -125,6 +100,7 @@ def test_gradients_that_are_not_finite():
     with transfers() as moved:
         optimizer.update()
     assert (moved.to_host, moved.to_device) == (1, 0), moved
+    assert launched == ["many nonfinite", "many sgd"]
     params[1].grad = params[1].grad.data * np.float32(np.nan)
     with pytest.raises(ValueError, match="NaN in that of parameter 1$"):
         optimizer.update()

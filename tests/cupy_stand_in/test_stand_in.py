@@ -38,7 +38,7 @@ def test_it_goes_away():
 
 
 def is_ours(name):
-    return name.split(".")[0] in ("cupy", "cupyx")
+    return name.split(".")[0] in ("cupy", "cupyx", "cupy_backends")
 
 
 # =============================================================================

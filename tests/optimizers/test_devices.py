@@ -84,6 +84,53 @@ def test_the_same_steps_state_and_moves(rule, dtype):
         same(*params, tolerance)
 
 
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+def test_many_parameters_at_once(rule):
+    rng = np.random.default_rng(0)
+    shapes = [(3, 4), (), (5000,), (0, 2), (7,)] * 20
+    xs = [np.asarray(rng.standard_normal(s)).astype(np.float32) for s in shapes]
+    here, there = ([Parameter(x.copy()) for x in xs] for _ in range(2))
+    for p in there:
+        p.to_gpu()
+    averages = []
+    for params in (here, there):
+        optimizer = copy.deepcopy(rule).setup(params)
+        for hook in (WeightDecay(0.01), ClipGrad(5.0), ClipGradValue(1.0)):
+            optimizer.add_hook(hook)
+        averages.append(ExponentialMovingAverage(params, decay=0.5))
+        averages[-1].update()
+        for step in range(3):
+            rng = np.random.default_rng(step)
+            for p in params:
+                g = np.asarray(rng.standard_normal(p.shape)).astype(np.float32)
+                p.grad = cuda.get_array_module(p.data).asarray(g)
+            optimizer.update()
+            averages[-1].update()
+    for a, b in zip(here, there, strict=True):
+        same(a, b, 2e-5)
+    averages = [average.state_dict()["averages"] for average in averages]
+    for name, a in averages[0].items():
+        np.testing.assert_allclose(averages[1][name], a, rtol=2e-5, atol=2e-5)
+
+
+def test_state_can_be_moved():
+    here, there = pair()
+    optimizers = [Adam(0.1).setup([p]) for p in (here, there)]
+    for step in range(3):
+        if step:
+            assert optimizers[0].to_gpu() is optimizers[0]
+            assert optimizers[1].to_cpu() is optimizers[1]
+            kinds = [
+                cuda.get_array_module(optimizer._state[p]["m"]) is np
+                for optimizer, p in zip(optimizers, (here, there), strict=True)
+            ]
+            assert kinds == [False, True]
+        set_gradients((here, there), step)
+        for optimizer in optimizers:
+            optimizer.update()  # the state follows the parameter again
+    same(here, there)
+
+
 @pytest.mark.parametrize(
     "hook", [WeightDecay(0.1), ClipGrad(0.5), ClipGradValue(0.5), GradientNoise(0.0)]
 )
