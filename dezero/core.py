@@ -1000,9 +1000,10 @@ def run_backward(
                 gx = source.fit_gradient(source._as_gradient(gx), _Like(edge))
             # Without a sum, a Function of one output cannot be queued yet. (A set of
             # all that are would keep them alive: 7 % of the time of a deep graph.)
-            if type(f._output_refs) is not tuple or f not in queued:
+            several = type(f._output_refs) is tuple
+            if not several or f not in queued:
                 heappush(heap, (-f.generation, next(count), f))
-                if type(f._output_refs) is tuple:
+                if several:
                     queued.add(f)
         table[edge] = (_constant(gx) if type(gx) is np.ndarray else gx), fresh
 
@@ -1022,14 +1023,14 @@ def run_backward(
             if kept is not None:
                 alive = [(ref(), gy) for ref, gy in zip(f.outputs, gys, strict=True)]
                 kept += [(y, gy) for y, gy in alive if y is not None]
-            if (several or not f._edges) and f._cut_outputs:
+            edges = f._edges
+            if (several or not edges) and f._cut_outputs:
                 for leaf, gx in f._at_cuts(gys):
                     if leaf.requires_grad and (needs is None or leaf in targets):
                         contribute(leaf, gx, False, f)
                 if len(f._cut_outputs) == len(gys):
                     continue
                 gys = f._past_cuts(gys)
-            edges = f._edges
             if not edges:
                 raise RuntimeError(_freed(f))
             if needs is not None:
