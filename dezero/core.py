@@ -13,6 +13,7 @@ import inspect
 import itertools
 import operator
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
@@ -967,6 +968,9 @@ def run_backward(
     table: dict[Any, tuple[Variable, bool]] = {}  # edge -> (sum, may we add into it?)
     found: dict[Variable, tuple[Variable, bool]] = {}
     heap: list[tuple[int, int, Function]] = []
+    # Those of generation 0 come last, and there may be many: a heap that holds 5,000 of
+    # them takes 10 % of the time of a wide graph.
+    last: deque[Function] = deque()
     queued: set[Function] = set()  # those of several outputs
     count = itertools.count()  # among equal generations, first come, first served
     add = np.add
@@ -1002,7 +1006,10 @@ def run_backward(
             # all that are would keep them alive: 7 % of the time of a deep graph.)
             several = type(f._output_refs) is tuple
             if not several or f not in queued:
-                heappush(heap, (-f.generation, next(count), f))
+                if f.generation:
+                    heappush(heap, (-f.generation, next(count), f))
+                else:
+                    last.append(f)
                 if several:
                     queued.add(f)
         table[edge] = (_constant(gx) if type(gx) is np.ndarray else gx), fresh
@@ -1012,8 +1019,8 @@ def run_backward(
             if needs is None or _edge(y) in targets or y.creator in needs:
                 source = Identity() if y.creator is None else y.creator
                 contribute(_edge(y), seed, False, source)
-        while heap:
-            f = heappop(heap)[2]
+        while heap or last:
+            f = heappop(heap)[2] if heap else last.popleft()
             several = type(f._output_refs) is tuple
             if several:
                 queued.discard(f)

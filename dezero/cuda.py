@@ -113,6 +113,11 @@ def device_of(x: Any) -> str:
     return f"cuda:{x.device.id}"
 
 
+def on_device_of(x: Array) -> contextlib.AbstractContextManager[Any]:
+    """Inside, the GPU on which the array lies is the current one. On a CPU: nothing."""
+    return contextlib.nullcontext() if isinstance(x, np.ndarray) else x.device
+
+
 def check_one_device(function: str, arrays: Iterable[Any]) -> None:
     """Refuse arguments of which some are here and some there.
 
@@ -315,14 +320,16 @@ def strided_gemm(
     runtime = cupy.cuda.runtime
     (m, n, k, count), dtype = sizes, c[0].dtype
     kind = {"f": runtime.CUDA_R_32F, "d": runtime.CUDA_R_64F}[dtype.char]
+    # Kept to the end of the call, whatever other threads ask for meanwhile.
+    factor, zero = _on_host(alpha, dtype.char), _on_host(0, dtype.char)
     cublas.gemmStridedBatchedEx(
         cupy.cuda.get_cublas_handle(),
         *[cublas.CUBLAS_OP_T if x[1] else cublas.CUBLAS_OP_N for x in (a, b)],
         *(m, n, k),
-        _on_host(alpha, dtype.char)[0],
+        factor[0],
         *(a[0].data.ptr, kind, *a[2:]),
         *(b[0].data.ptr, kind, *b[2:]),
-        _on_host(0, dtype.char)[0],
+        zero[0],
         *(c[0].data.ptr, kind, *c[1:]),
         *(count, kind, cublas.CUBLAS_GEMM_DEFAULT),
     )
@@ -342,20 +349,24 @@ def constant(x: np.ndarray, xp: Any) -> Array:
     """``x`` as an array of the library ``xp``, for numbers that stay: read only.
 
     On a GPU, small arrays are kept: a step of training that needs the same indices or
-    weights as the one before moves nothing there.
+    weights as the one before moves nothing there. Each stream has its own, for nothing
+    else makes it wait until a copy is there.
     """
     if xp is np:
         return x
     cupy = _require_cupy("constant")
     if x.nbytes > CONSTANT_BYTES:
         return cupy.asarray(x)
-    place = cupy, cupy.cuda.runtime.getDevice()
-    return _kept_constant(*place, x.tobytes(), x.dtype.str, x.shape)
+    return _kept_constant(cupy, current_stream(), x.tobytes(), x.dtype.str, x.shape)
 
 
 @functools.lru_cache(maxsize=256)
 def _kept_constant(
-    cupy: Any, device: int, data: bytes, dtype: str, shape: tuple[int, ...]
+    cupy: Any,
+    place: tuple[int, int],
+    data: bytes,
+    dtype: str,
+    shape: tuple[int, ...],
 ) -> Array:
     return cupy.asarray(np.frombuffer(data, dtype).reshape(shape))
 

@@ -45,9 +45,10 @@ print(f"one array between two layers: {one / 1e6:.2f} MB")
 # %%
 # Counting Functions
 # ------------------
-# Every operation goes through ``Function.__call__``, so for the time of a ``with``
-# block a method that counts is put in its place. The losses differ:
-# ``F.softmax_cross_entropy`` is one Function, written out for speed,
+# Every operation of forward goes through ``Function.__call__``, so for the time of a
+# ``with`` block a method that counts is put in its place. (Backward needs fewer calls:
+# where nothing is recorded, some gradients are computed on the arrays alone.) The
+# losses differ: ``F.softmax_cross_entropy`` is one Function, written out for speed,
 # ``F.softmax_cross_entropy_simple`` is composed of smaller ones.
 
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import io
 import pickle
 import pickletools
+import re
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+
+_NUMBERS = re.compile("[biuf][0-9]{0,2}")  # the names of their dtypes
+# Never the whole: of a list of the same list twice, and so on, it has no end.
+_shown = reprlib.repr
 
 
 class _DType:
@@ -18,8 +24,8 @@ class _DType:
 
     def __init__(self, name: Any) -> None:
         text = name.decode("ascii") if isinstance(name, bytes) else name
-        if not isinstance(text, str) or text[:1] not in "biuf" or len(text) > 3:
-            raise pickle.UnpicklingError(f"an array of dtype {name!r}")
+        if not isinstance(text, str) or not _NUMBERS.fullmatch(text):
+            raise pickle.UnpicklingError(f"an array of dtype {_shown(name)}")
         self.dtype = np.dtype(text)
 
     def __setstate__(self, state: Any) -> None:
@@ -28,37 +34,70 @@ class _DType:
             self.dtype = np.dtype(order + self.dtype.str[1:])
 
 
-class _Array:
-    """Stands for numpy.ndarray in a pickle: its bytes are checked, then viewed."""
+class _Bytes:
+    """Stands for bytes that are written as text, as Python 3 does for Python 2."""
 
-    __slots__ = ("value",)
+    __slots__ = ("size", "text")
+
+    def __init__(self, text: Any, encoding: Any = "latin-1") -> None:
+        if not isinstance(text, str):
+            raise pickle.UnpicklingError(f"{_shown(text)} in the place of text")
+        if encoding not in ("latin1", "latin-1", b"latin1"):
+            raise pickle.UnpicklingError(f"text in the encoding {_shown(encoding)}")
+        self.text = text
+        self.size = len(text)
+
+    def made(self) -> bytes:
+        """The bytes."""
+        return self.text.encode("latin-1")
+
+
+class _Array:
+    """Stands for numpy.ndarray in a pickle: what it is made of is checked."""
+
+    __slots__ = ("parts", "size")
 
     def __setstate__(self, state: Any) -> None:
         _, shape, dtype, is_fortran, data = state
         if isinstance(data, str):
-            data = data.encode("latin-1")
-        order: Any = "F" if is_fortran else "C"
-        self.value = _numbers(data, dtype).reshape(shape, order=order)
+            data = _Bytes(data)
+        self._set(data, dtype, shape, "F" if is_fortran else "C")
 
     @classmethod
-    def of_buffer(
-        cls, data: Any, dtype: Any, shape: Any, order: Any, axes: Any = None
-    ) -> _Array:
-        """As protocol 5 writes arrays: ``axes`` is how one of order "K" lies."""
+    def of_buffer(cls, *parts: Any) -> _Array:
+        """As protocol 5 writes arrays."""
         self = cls()
-        if order in ("C", "F") and axes is None:
-            self.value = _numbers(data, dtype).reshape(shape, order=order)
-        elif order == "K" and isinstance(axes, tuple):
-            self.value = _numbers(data, dtype).reshape(shape).transpose(axes)
-        else:
-            raise pickle.UnpicklingError(f"an array of order {order!r}, axes {axes!r}")
+        self._set(*parts)
         return self
 
+    def _set(
+        self, data: Any, dtype: Any, shape: Any, order: Any, axes: Any = None
+    ) -> None:
+        if not isinstance(dtype, _DType) or not isinstance(
+            data, (bytes, bytearray, _Bytes)
+        ):
+            raise pickle.UnpicklingError("an array of objects")
+        # Of one of order "K", the axes say how it lies.
+        if not (
+            isinstance(axes, tuple)
+            if order == "K"
+            else order in ("C", "F") and axes is None
+        ):
+            raise pickle.UnpicklingError(
+                f"an array of order {_shown(order)}, axes {_shown(axes)}"
+            )
+        self.size = data.size if isinstance(data, _Bytes) else len(data)
+        self.parts = data, dtype.dtype, shape, order, axes
 
-def _numbers(data: Any, dtype: Any) -> np.ndarray:
-    if not isinstance(dtype, _DType) or not isinstance(data, (bytes, bytearray)):
-        raise pickle.UnpicklingError("an array of objects")
-    return np.frombuffer(data, dtype.dtype)
+    def made(self) -> np.ndarray:
+        """The array, in memory of its own."""
+        data, dtype, shape, order, axes = self.parts
+        x = np.frombuffer(data.made() if isinstance(data, _Bytes) else data, dtype)
+        if order == "K":
+            x = x.reshape(shape).transpose(axes)
+        else:
+            x = x.reshape(shape, order=order)
+        return x.astype(dtype.newbyteorder("="), order="C")
 
 
 class _Callable:
@@ -77,12 +116,6 @@ class _Callable:
         return self._call(*args)
 
 
-def _encoded(text: str, encoding: Any = "latin-1") -> bytes:
-    if encoding not in ("latin1", "latin-1", b"latin1"):
-        raise pickle.UnpicklingError(f"text in the encoding {encoding!r}")
-    return text.encode("latin-1")  # how Python 3 pickles bytes for Python 2
-
-
 def _empty() -> bytes:
     return b""  # which it pickles as bytes(); bytes(10**12) would find no room
 
@@ -94,7 +127,7 @@ _HARMLESS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy._core.multiarray", "_reconstruct"): lambda *args: _Array(),
     ("numpy.core.numeric", "_frombuffer"): _Array.of_buffer,
     ("numpy._core.numeric", "_frombuffer"): _Array.of_buffer,
-    ("_codecs", "encode"): _encoded,
+    ("_codecs", "encode"): _Bytes,
     ("__builtin__", "bytes"): _empty,
 }
 
@@ -190,8 +223,11 @@ def unpickle_data(data: bytes) -> Any:
         ) from error
 
 
+_MADE_ANEW = _Array, _Bytes, dict, list, tuple, set, frozenset
+
+
 class _Plain:
-    """Puts arrays in the place of what stood for them.
+    """Puts arrays and bytes in the place of what stood for them.
 
     Args:
         size: Of the pickle. The arrays of a true one have no more bytes, for each
@@ -208,18 +244,18 @@ class _Plain:
         """What ``x`` is without stand-ins."""
         if isinstance(x, (_DType, _Callable)):
             raise ValueError("a function in the place of data")
-        if not isinstance(x, (_Array, dict, list, tuple, set, frozenset)):
+        if not isinstance(x, _MADE_ANEW):
             return x
         if id(x) not in self._known:  # all live until the end: no id comes twice
             self._known[id(x)] = self._built(x)
         return self._known[id(x)]
 
     def _built(self, x: Any) -> Any:
-        if isinstance(x, _Array):
-            self._left -= x.value.nbytes
+        if isinstance(x, (_Array, _Bytes)):
+            self._left -= x.size
             if self._left < 0:
-                raise ValueError("arrays of more bytes than it has")
-            return x.value.astype(x.value.dtype.newbyteorder("="), order="C")
+                raise ValueError("more bytes in it than it has")
+            return x.made()
         if isinstance(x, dict):
             return {self.of(key): self.of(value) for key, value in x.items()}
         return type(x)([self.of(value) for value in x])

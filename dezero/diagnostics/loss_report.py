@@ -23,7 +23,7 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
     "sudden rise": (
         ("a learning rate that is too large, or jumps", "lower it; warm it up"),
         ("a bad batch: outliers, wrong labels, wrong scaling", "look at that batch"),
-        ("gradients that explode", "clip them: optimizers.hooks.ClipGrad(1.0)"),
+        ("gradients that explode", "clip them: optimizers.ClipGrad(1.0)"),
         (
             "something replaced on the way: weights, data, state of the optimizer",
             "look at what happens at this step: a resumed run, a new data file",

@@ -11,7 +11,7 @@ from dezero.functions.attention_parts import ROWS, parts_of, softmax_in_place
 from dezero.functions.axes import swapaxes
 from dezero.functions.broadcasting import broadcasts, sum_to
 from dezero.functions.comparison import where
-from dezero.functions.dtypes import cast, working_dtypes
+from dezero.functions.dtypes import as_variables, cast, working_dtypes
 from dezero.functions.exponential import exp
 from dezero.functions.linalg import matmul
 from dezero.functions.noise import Dropout, as_ratio
@@ -147,7 +147,8 @@ class ScaledDotProductAttention(Function):
             m = s.data.max(axis=-1, keepdims=True)  # a constant, for it cancels out
             if allowed is not None:
                 m = xp.where(m == -np.inf, m.dtype.type(0), m)
-            s = s - m
+            with np.errstate(over="ignore"):
+                s = s - m
         e = exp(s)
         total = sum(e, axis=-1, keepdims=True)
         w = e / (total + (total.data == 0).astype(total.dtype))
@@ -218,7 +219,7 @@ def scaled_dot_product_attention(
     Vaswani et al. 2017, "Attention is all you need", arXiv:1706.03762. The weights of
     one query are positive and add up to 1; a query that may look at nothing gets zeros.
     Axes in front broadcast, so that several heads may share k and v. The gradient is
-    fused; with ``create_graph=True`` it is recomputed in parts.
+    fused; with ``create_graph=True`` it is recomputed from functions.
 
     Args:
         q: (..., Tq, D), queries.
@@ -236,7 +237,8 @@ def scaled_dot_product_attention(
         Variable of shape (..., Tq, Dv). Half precision is computed in single precision.
 
     Raises:
-        TypeError: ``mask`` holds integers, or ``dropout_ratio`` is no number.
+        TypeError: ``mask`` holds integers or is on another device, or
+            ``dropout_ratio`` is no number.
         ValueError: The shapes do not fit, or ``dropout_ratio`` is outside [0, 1].
     """
     q, k, v = as_variable(q), as_variable(k), as_variable(v)
@@ -261,6 +263,8 @@ def scaled_dot_product_attention(
     dropout_ratio = as_ratio("scaled_dot_product_attention", dropout_ratio)
     allowed, bias = None, None
     if mask is not None:
+        if isinstance(mask, (float, np.floating)):
+            mask = as_variables(q, k, v, mask)[-1]  # it takes their dtype
         mask = as_variable(mask)
         scores = (*batch, q.shape[-2], k.shape[-2])
         if mask.dtype.kind in "iu":
@@ -275,6 +279,8 @@ def scaled_dot_product_attention(
             )
         if mask.dtype.kind == "b":
             allowed = mask.data
+            if cuda.get_array_module(allowed) is not cuda.get_array_module(q):
+                cuda.check_one_device("scaled_dot_product_attention", (q, mask))
         else:
             bias = mask
     if not Config.train:

@@ -61,17 +61,24 @@ def softmax_in_place(w: Array, allowed: Array | None, bias: Array | None) -> Non
     """Softmax of the scores ``w``; what is not allowed gets 0."""
     xp = cuda.get_array_module(w)
     if allowed is not None:
-        w += xp.where(allowed, w.dtype.type(0), w.dtype.type(-np.inf))
+        with np.errstate(invalid="ignore"):  # of infinity, see below
+            w += xp.where(allowed, w.dtype.type(0), w.dtype.type(-np.inf))
     if bias is not None:
         w += bias
     partly = allowed is not None or bias is not None
     if w.shape[-1]:  # the largest of nothing is no number
         m = w.max(axis=-1, keepdims=True)
+        if allowed is not None and xp is np and np.isnan(m).any():
+            # A sum does not close what is NaN or infinite. To assign by the mask does,
+            # but takes three to eight times as long.
+            np.copyto(w, -np.inf, where=~allowed)
+            m = w.max(axis=-1, keepdims=True)
         if partly:
             # Nothing to look at: exp(-inf - 0) = 0. (To assign by a mask, a GPU
             # would have to be waited for.)
             xp.copyto(m, 0, where=m == -np.inf)
-        w -= m
+        with np.errstate(over="ignore"):  # too far below is -inf: exp gives 0
+            w -= m
     xp.exp(w, out=w)
     total = w.sum(axis=-1, keepdims=True)
     if partly:

@@ -10,7 +10,7 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.cuda import Array
-from dezero.functions.dtypes import as_floating, wide
+from dezero.functions.dtypes import as_floating, wide, wide_dtype
 from dezero.functions.window_reduction import (
     check_company,
     pooling_window,
@@ -136,5 +136,5 @@ def _divide(x: Array, counts: Any) -> Array:
 def _on_gpu(kernel: Any, x: Array, counts: Any, window: Window, y: Array) -> Array:
     """What the kernel makes of ``x``, written into ``y``."""
     xp = cuda.get_array_module(x)
-    known = cuda.constant(np.ravel(counts).astype(wide(x[:0]).dtype), xp)
+    known = cuda.constant(np.ravel(counts).astype(wide_dtype(x)), xp)
     return kernel(xp.ascontiguousarray(x), known, *kernels.numbers(window), y)

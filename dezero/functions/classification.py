@@ -8,7 +8,7 @@ from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.functions.arguments import as_number
 from dezero.functions.comparison import where
-from dezero.functions.dtypes import as_floating, cast, sum_dtype, wide
+from dezero.functions.dtypes import as_floating, cast, sum_dtype, wide_dtype
 from dezero.functions.indexing import get_item
 from dezero.functions.labels import (
     by_rows,
@@ -62,7 +62,7 @@ class SoftmaxCrossEntropy(Function):
 
     def _on_gpu(self, x, t):
         xp = cuda.get_array_module(x)
-        (N, C), work = x.shape, wide(x[:0]).dtype
+        (N, C), work = x.shape, wide_dtype(x)
         m, total = xp.empty(N, work), xp.empty(N, work)
         kernels.softmax_sums(x, True, 0.0, False, m, total, axis=1)
         self.exps_and_sums = m, total

@@ -8,7 +8,7 @@ from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.cuda import Array
 from dezero.functions.correlation import add_columns, fill_columns
-from dezero.functions.dtypes import wide
+from dezero.functions.dtypes import wide_dtype
 from dezero.functions.shape import as_shape
 from dezero.functions.window_arguments import make_window
 
@@ -174,5 +174,5 @@ def col2im_array(
         # (N*P, C*K) -> (N, C*K, P)
         col = col.reshape(N, P, C * K).swapaxes(1, 2)
     xp = cuda.get_array_module(col)
-    img = xp.zeros(img_shape, wide(col[:0]).dtype)
+    img = xp.zeros(img_shape, wide_dtype(col))
     return add_columns(img, col, window).astype(col.dtype, copy=False)

@@ -28,6 +28,11 @@ def wide(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.char == "e" else x
 
 
+def wide_dtype(x: Array) -> np.dtype:
+    """The dtype of :func:`wide` of ``x``."""
+    return np.dtype(np.float32) if x.dtype.char == "e" else x.dtype
+
+
 def working_dtypes(*arrays: Any) -> tuple[np.dtype, np.dtype]:
     """The dtype of a result, and that to compute in, single precision for half.
 

@@ -8,7 +8,7 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Function, Variable, as_variable
 from dezero.cuda import Array
-from dezero.functions.dtypes import as_dtype, wide
+from dezero.functions.dtypes import as_dtype, wide_dtype
 from dezero.functions.indexing import get_item
 from dezero.functions.shape import as_axis, as_integer, ravel
 from dezero.kernels import lookup as kernels
@@ -104,6 +104,8 @@ def _integers(function: str, indices: Any, x: Array) -> Array:
         indices = np.asarray(indices, dtype=np.intp if empty else None)
     if isinstance(indices, np.ndarray):
         indices = cuda.constant(indices, xp)
+    if cuda.get_array_module(indices) is not xp:
+        cuda.check_one_device(function, (x, indices))
     if indices.dtype.kind not in "iu":
         raise TypeError(f"{function}: expected integers, got dtype {indices.dtype}")
     return indices
@@ -167,8 +169,8 @@ class LookUpGrad(Function):
     def forward(self, gy):
         xp = cuda.get_array_module(gy)
         V, D = self.shape[0], math.prod(self.shape[1:])
-        gW = xp.zeros((V, D), wide(gy[:0]).dtype)
         gy = gy.reshape(self.ids.size, D)
+        gW = xp.zeros((V, D), wide_dtype(gy))
         kernels.add_rows(gy, self.ids.reshape(-1, 1), V, D, gW)
         return gW.reshape(self.shape).astype(gy.dtype, copy=False)
 

@@ -7,7 +7,7 @@ import numpy as np
 from dezero import cuda
 from dezero.core import ArrayLike, Config, Function, Variable, as_variable
 from dezero.cuda import Array
-from dezero.functions.dtypes import as_floating, sum_dtype, wide
+from dezero.functions.dtypes import as_floating, sum_dtype, wide_dtype
 from dezero.functions.exponential import exp
 from dezero.functions.reduction import sum
 from dezero.functions.shape import as_axes
@@ -62,7 +62,7 @@ def softmax_on_gpu(
     """
     xp = cuda.get_array_module(x)
     partly = not (open is True and isinstance(bias, float))
-    m, total = [xp.empty(_kept(x, axes), wide(x[:0]).dtype) for _ in range(2)]
+    m, total = [xp.empty(_kept(x, axes), wide_dtype(x)) for _ in range(2)]
     kernels.softmax_sums(x, open, bias, partly, m, total, axis=axes, keepdims=True)
     kernels.softmax(x, open, bias, m, total, y)
     return y
@@ -73,7 +73,7 @@ def softmax_grad_on_gpu(
 ) -> Array:
     """Write the gradient ``y * (gy - sum(y * gy))`` into ``gx``; it may be ``gy``."""
     xp = cuda.get_array_module(y)
-    dot = xp.empty(_kept(y, axes), wide(y[:0]).dtype)
+    dot = xp.empty(_kept(y, axes), wide_dtype(y))
     kernels.softmax_dot(y, gy, dot, axis=axes, keepdims=True)
     kernels.softmax_grad(y, gy, dot, gx)
     return gx

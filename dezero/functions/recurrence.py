@@ -227,7 +227,7 @@ def run(
 
     Raises:
         TypeError: ``x``, ``Wx`` or ``Wh`` is None, ``lengths`` are no integers, or
-            ``mask`` is not boolean.
+            ``mask`` is not boolean or on another device.
         ValueError: The shapes do not fit, a length is outside [0, T], or both
             ``lengths`` and ``mask`` are given.
     """
@@ -279,6 +279,8 @@ def _as_mask(
             raise ValueError(
                 f"{function}: expected mask of shape {(T, N)}, got {mask.shape}"
             )
+        if cuda.get_array_module(mask) is not xp:
+            cuda.check_one_device(function, (x, mask))
         return mask
     if mask is not None:
         raise ValueError(f"{function}: expected lengths or mask, got both")

@@ -41,6 +41,9 @@ def by_channel(x, numbers, each):
 def depthwise(x, W, *numbers_and_y):
     """``y[n, o, p] = sum over k of W[o, k] * x[n, c, stride*p + dilation*k]``."""
     *numbers, C, each, y = numbers_and_y
+    if not x.size:  # all is padding
+        y[...] = 0
+        return
     found = by_channel(x, numbers, each)
     weights = W.reshape(C * each, -1, 1)
     parts = found.reshape(-1, C * each, *found.shape[1:]) * weights
@@ -98,5 +101,8 @@ def depthwise_kernel(x, y, *numbers_and_W):
     To be added up over n.
     """
     *numbers, each, W = numbers_and_W
+    if not x.size:
+        W[...] = 0
+        return
     found = by_channel(x, numbers, each)
     W[...] = (found * y.reshape(len(found), 1, -1)).sum(axis=2).reshape(W.shape)

@@ -64,7 +64,8 @@ class MultiTensorKernel:
             ("first", np.int32, TENSORS),
         ]
         self.struct = np.dtype(fields, align=True)  # as C++ aligns the source's
-        name = f"{kernel.parts['name']}_{''.join(chars)}_many"
+        dtypes = "".join(chars).replace("?", "b")  # as a name in C++ may be
+        name = f"{kernel.parts['name']}_{dtypes}_many"
         self.parts = {"code": source(kernel, name, chars), "name": name}
         MULTI_TENSOR_KERNELS[name] = self
 
@@ -150,7 +151,8 @@ def run(calls: Sequence[Call]) -> None:
         with group.device:
             group.form(at, sizes, group.rest)
     for kernel, arguments in alone:
-        kernel(*arguments)
+        with cuda.on_device_of(arguments[-1]):  # an output
+            kernel(*arguments)
 
 
 def reduced(kernel: Kernel, arrays: Sequence[Array]) -> Array:

@@ -16,6 +16,7 @@ from dezero import cuda
 from dezero.cuda import Array
 
 Shape = tuple[int, ...]
+MOST = 2**31 - 1  # as a leading dimension: cuBLAS takes an int
 
 
 class Layout(NamedTuple):
@@ -112,6 +113,8 @@ def layout_of(shape: Shape, strides: Shape, size: int, batch: Shape) -> Layout |
     elif along == 1 and across >= rows:
         transposed, leading = True, across
     else:
+        return None
+    if leading > MOST:
         return None
     step, expected = 0, None
     missing = len(batch) - len(outer)

@@ -129,6 +129,9 @@ def fill_columns(x, *numbers_and_column):
     ``images`` side by side. To be called with the ``size`` N * C * P.
     """
     *numbers, C, images, column = numbers_and_column
+    if not x.size:  # all is padding
+        column[...] = 0
+        return
     index = met(x.size, numbers)
     found = np.where(index < 0, 0, x.ravel()[index])
     N, (K, P) = len(index) // C, index.shape[1:]
@@ -257,6 +260,9 @@ COUNT = "counts[counts.size() > 1 ? {place} : 0]"
 def average_pool(x, counts, *numbers_and_y):
     """The sum of what each window meets, divided by ``counts`` (1,) or (places,)."""
     *numbers, y = numbers_and_y
+    if not x.size:  # all is padding
+        y[...] = 0
+        return
     index = met(x.size, numbers)
     found = np.where(index < 0, 0, x.ravel()[index].astype(float)).sum(axis=1)
     y[...] = (found / counts).reshape(y.shape)

@@ -28,8 +28,8 @@ class SideBySide:
         for p, view in zip(parts, self._views, strict=True):
             p.data = view
         # A weak reference: what outlives its graph, F.checkpoint takes for an input.
-        self._joined: Callable[[], Variable | None] = _nothing
-        self._switches: list[bool] = []
+        # With its switches in one tuple: several threads may call the layer.
+        self._last: tuple[Callable[[], Variable | None], list[bool]] = _nothing, []
 
     def holds(self, parts: list[Parameter]) -> bool:
         """Are these the weights, with the arrays they had?"""
@@ -44,10 +44,11 @@ class SideBySide:
                 in its graph, and who looks on sees the weights being used.
         """
         switches = [Config.enable_backprop, *[p.requires_grad for p in self._parts]]
-        joined = self._joined()
-        if joined is None or anew or switches != self._switches:
+        last, switches_then = self._last
+        joined = last()
+        if joined is None or anew or switches != switches_then:
             joined = _Joined(self._whole)(*self._parts)
-            self._joined, self._switches = weakref.ref(joined), switches
+            self._last = weakref.ref(joined), switches
         return joined
 
 

@@ -107,7 +107,8 @@ class Adam(Optimizer):
             lr *= root / (1 - beta1 ** state["t"])
             eps *= root
         if self.amsgrad and "largest" not in state:  # switched on between two updates
-            state["largest"] = state["v"].copy()
+            with cuda.on_device_of(state["v"]):
+                state["largest"] = state["v"].copy()
         # With amsgrad, the largest v so far divides; else v itself.
         moments = [state[k] for k in ("m", "v", "largest" if self.amsgrad else "v")]
         if xp is not np:

@@ -184,7 +184,8 @@ class RMSprop(Optimizer):
         state = self.state(param)
         for name, wanted in ("a", self.centered), ("d", momentum):
             if wanted and name not in state:  # switched on between two updates
-                state[name] = xp.zeros_like(state["v"])
+                with cuda.on_device_of(state["v"]):
+                    state[name] = xp.zeros_like(state["v"])
         # Where the rule needs no mean or no step, v takes their place, unused.
         arrays = [state.get(name, state["v"]) for name in ("v", "a", "d")]
         if xp is not np:

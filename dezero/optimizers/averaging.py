@@ -68,7 +68,8 @@ class ExponentialMovingAverage:
         for p in named.values():
             average = self._averages.get(p)
             if average is None or p.dtype.kind != "f":
-                self._averages[p] = p.data.astype(working_dtype(p.data), order="C")
+                with cuda.on_device_of(p.data):
+                    self._averages[p] = p.data.astype(working_dtype(p.data), order="C")
                 continue
             xp = cuda.get_array_module(p.data)
             # where the parameter has moved to another device
@@ -102,7 +103,8 @@ class ExponentialMovingAverage:
             if p in self._averages:
                 xp = cuda.get_array_module(p.data)
                 average = cuda.beside(self._averages[p], p.data)
-                p.data = xp.array(average, dtype=p.dtype)
+                with cuda.on_device_of(average):
+                    p.data = xp.array(average, dtype=p.dtype)
 
     def to_gpu(self) -> Self:
         """Move the averages to the current GPU, where they else follow the weights.
@@ -167,7 +169,8 @@ class ExponentialMovingAverage:
         for name, x in averages.items():
             p = named[name]
             xp = cuda.get_array_module(p.data)
-            new[p] = xp.array(x, dtype=working_dtype(p.data), order="C")
+            with cuda.on_device_of(p.data):
+                new[p] = xp.array(x, dtype=working_dtype(p.data), order="C")
         self.decay, self._averages = decay, new
 
     def _named(self) -> dict[str, Variable]:

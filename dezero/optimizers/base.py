@@ -248,8 +248,9 @@ class Optimizer(Blocks, Gathering):
         state = self._state.get(param)
         if state is None:
             assert param.grad is not None
-            grad = param.grad.data.astype(working_dtype(param.data), copy=False)
-            state = self._state[param] = self.init_state(grad)
+            with cuda.on_device_of(param.data):
+                grad = param.grad.data.astype(working_dtype(param.data), copy=False)
+                state = self._state[param] = self.init_state(grad)
         for name, x in state.items():
             if not cuda.is_array(x):
                 continue

@@ -57,7 +57,8 @@ class ClipGrad:
 
     ``norm`` is the Euclidean norm of all gradients together, so the direction stays
     (Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural
-    networks", 2013). A norm that is not finite leaves the gradients as they are.
+    networks", 2013). A norm that is not finite leaves the gradients as they are. On a
+    GPU neither does one above 1e154 clip, whose square is infinite in double precision.
 
     Args:
         max_norm: Largest norm, above 0.

@@ -139,7 +139,8 @@ def _fitting(
             else:
                 dtype = getattr(expected.get(k), "dtype", working_dtype(p.data))
                 xp = cuda.get_array_module(p.data)
-                new[p][k] = xp.array(x, dtype=dtype, order="C")
+                with cuda.on_device_of(p.data):
+                    new[p][k] = xp.array(x, dtype=dtype, order="C")
     return new, problems
 
 
@@ -163,4 +164,5 @@ def _copied(x: Any) -> Any:
 
 def _like(p: Variable) -> Array:
     xp = cuda.get_array_module(p.data)
-    return xp.zeros(p.shape, working_dtype(p.data))
+    with cuda.on_device_of(p.data):
+        return xp.zeros(p.shape, working_dtype(p.data))

@@ -15,6 +15,8 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
+import numpy as np
+
 Path = str | os.PathLike[str]
 
 
@@ -29,11 +31,16 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     may read and write ``path`` stays as it was.
 
     Args:
-        path: Where the file goes. A link is followed.
+        path: Where the file goes. A link is followed. What is no file (a pipe,
+            ``/dev/null``) stays in its place and is written to as it is.
 
     Raises:
         OSError: It cannot be written there: the folder is missing, for instance.
     """
+    if _is_stream(path):
+        with open(path, "wb") as file:
+            yield file
+        return
     path = os.path.realpath(os.fsdecode(path))
     # In the same directory: a file can only replace another one of its own file system.
     # And not by tempfile, which would make it readable for nobody else.
@@ -56,6 +63,15 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             # Under the name that the user knows.
             raise type(error)(error.errno, error.strerror, path) from None
         raise
+
+
+def _is_stream(path: Path) -> bool:
+    """Is there something that bytes go through, a pipe or a device?"""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _opened(temporary: str) -> IO[bytes]:
@@ -108,14 +124,19 @@ def with_suffix(function: str, path: Path, suffix: str) -> str:
 
 
 def check_arrays(function: str, arrays: Any) -> None:
-    """Is it a dict whose names can stand in a file?"""
+    """Is it a dict whose names, and all of whose numbers, can stand in a file?"""
     if not isinstance(arrays, Mapping):
         raise TypeError(
             f"{function}: expected a dict of arrays by name, got "
             f"{type(arrays).__name__}"
         )
-    for name in arrays:
+    for name, x in arrays.items():
         check_text(function, "a name", name)
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError(
+                f"{function}: expected arrays without a mask, which would be lost, got "
+                f"{type(x).__name__} for {name!r}; write x.filled(value)"
+            )
 
 
 def check_text(function: str, what: str, text: Any) -> None:

@@ -25,7 +25,8 @@ def save_npz(path: Path, arrays: Mapping[str, Any]) -> None:
 
     Raises:
         OSError: It cannot be written there: the folder is missing, for instance.
-        TypeError: ``arrays`` is no dict, a name is no text, or ``path`` no path.
+        TypeError: ``arrays`` is no dict, a name is no text, an array has a mask, or
+            ``path`` is no path.
         ValueError: An array holds Python objects, ``path`` names no file, or a name
             is too long or has a character that no ``.npz`` can hold.
     """
@@ -83,7 +84,13 @@ def _read_arrays(file: IO[bytes]) -> dict[str, np.ndarray]:
     arrays = {}
     with zipfile.ZipFile(file) as archive:
         for name in archive.namelist():
-            with archive.open(name) as member:
-                x = np.lib.format.read_array(member, allow_pickle=False)
+            try:
+                with archive.open(name) as member:
+                    x = np.lib.format.read_array(member, allow_pickle=False)
+            except MemoryError:
+                # Is it so large, or does its header only say so? Then there is room
+                # for the bytes that are there.
+                archive.read(name)
+                raise ValueError(f"more numbers for {name!r} than it has") from None
             arrays[name.removesuffix(".npy")] = x
     return arrays

@@ -41,8 +41,8 @@ def save_safetensors(
     Raises:
         ImportError: The package safetensors is not installed.
         OSError: It cannot be written there: the folder is missing, for instance.
-        TypeError: ``arrays`` is no dict, a name is no text, ``metadata`` holds
-            something else than text, or ``path`` is no path.
+        TypeError: ``arrays`` is no dict, a name is no text, an array has a mask,
+            ``metadata`` holds something else than text, or ``path`` is no path.
         ValueError: An array has a dtype that the format has not; a name is
             ``__metadata__``; text has a character that UTF-8 has not; or ``path`` names
             no file.

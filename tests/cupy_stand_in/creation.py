@@ -37,8 +37,12 @@ asanyarray = asarray
 
 
 def ascontiguousarray(a, dtype=None):
-    x = array(a, dtype, copy=None, order="C")
-    return x.reshape(1) if x.ndim == 0 else x
+    if not is_array(a):  # unlike asarray it moves nothing
+        raise TypeError(f"Argument 'a' has incorrect type (got {type(a).__name__})")
+    if a.ndim and a.flags.c_contiguous and dtype in (None, a.dtype):
+        return a  # wherever it is
+    with np.errstate(all="ignore"):
+        return wrap(np.ascontiguousarray(unwrap(a), dtype))
 
 
 def _has(order, x):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dezero.functions as F
 from dezero import cuda
 from dezero.functions import correlation, correlation_on_gpu
 from dezero.functions.window_arguments import make_window
@@ -110,3 +111,25 @@ def test_the_shared_kernel_has_a_step_of_nothing(monkeypatch):
     y = cuda.as_cupy(np.ones((5, 6, 16, 16), np.float32))
     correlation.correlate_transposed(y, W, window)
     assert told[1][1][1:] == (True, 36, 0)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_an_image_that_is_padding_only(groups):
+    window = make_window("conv2d", (0, 3), (2, 2), (1, 1), (1, 1), (1, 1))
+    x, W = np.ones((2, 4, 0, 3)), np.ones((4, 4 // groups, 2, 2))
+    y = np.ones((2, 4, *window.places))
+    arrays = {"x": x, "W": W, "y": y}
+    for function, names in PRODUCTS:
+        compare(function, [arrays[k] for k in names], window, groups, 0)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_a_kernel_on_the_other_side(groups):
+    x, W = np.ones((2, 4, 3, 3)), np.ones((4, 4 // groups, 2, 2))
+    message = "Conv2d: expected all arguments on one device, got "
+    for a, b, places in (
+        (cuda.as_cupy(x), W, "cuda:0, cpu"),
+        (x, cuda.as_cupy(W), "cpu, cuda:0"),
+    ):
+        with pytest.raises(TypeError, match=message + places):
+            F.conv2d(a, b, groups=groups)

@@ -84,6 +84,15 @@ def test_arguments_on_several_devices():
             cuda.check_one_device("mul", arrays)
 
 
+def test_the_device_of_an_array_made_the_current_one(cupy):
+    with cuda.device(1):
+        there = cuda.as_cupy(np.ones(3))
+    for x, device in ((there, 1), (np.ones(3), 0)):
+        with cuda.on_device_of(x):
+            assert cupy.cuda.runtime.getDevice() == device
+    assert cupy.cuda.runtime.getDevice() == 0
+
+
 ERRORS = [
     (lambda: cuda.device(2), ValueError, r"device: .* \[0, 2\), got 2"),
     (lambda: cuda.device(-1), ValueError, r"device: .* \[0, 2\), got -1"),
@@ -115,6 +124,18 @@ def test_constants_are_moved_once():
     assert cuda.constant(x, np) is x
     with cuda.device(1):
         assert cuda.device_of(cuda.constant(x, cuda.cupy)) == "cuda:1"
+
+
+def test_each_stream_has_constants_of_its_own(monkeypatch):
+    """None but its own waits until they are there, or still need the memory."""
+    x = np.arange(7)
+    with transfers() as moved:
+        found = []
+        for stream in (1, 2, 1):
+            monkeypatch.setattr(cuda, "current_stream", lambda s=stream: (0, s))
+            found.append(cuda.constant(x, cuda.cupy))
+    assert moved.to_device == 2
+    assert found[0] is found[2] is not found[1]
 
 
 def test_large_constants_are_not_kept():

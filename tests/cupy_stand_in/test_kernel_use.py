@@ -108,6 +108,14 @@ def test_functions(launched, name):
     assert launched == expected
 
 
+@pytest.mark.parametrize("function", [F.softmax, F.log_softmax])
+def test_no_axis_of_no_axes(function):
+    here, there = (
+        function(move(np.array(3.0)), ()) for move in (np.asarray, cuda.as_cupy)
+    )
+    np.testing.assert_equal(cuda.as_numpy(there), here.data)
+
+
 def test_dropout(launched):
     (x,) = on_gpu(np.ones((100, 100), np.float32))
     y = F.dropout(x, 0.5)

@@ -72,3 +72,35 @@ def test_a_wrong_label_makes_the_loss_nan(call):
         y = call(cuda.as_cupy)
         assert moved.to_host == 0, moved
     assert np.isnan(cuda.as_numpy(y))
+
+
+@pytest.mark.parametrize("dtype", ["e", "f", "d"])
+def test_one_id_in_a_table_of_numbers(dtype):
+    """Both are 0-d then, the row and its gradient."""
+    results = []
+    for move in (cuda.as_numpy, cuda.as_cupy):
+        W = Variable(move(np.arange(3, dtype=dtype)))
+        y = F.embed_id(move(np.array(1)), W)
+        (y * 2.0).backward()
+        assert y.shape == () and W.grad.dtype == np.dtype(dtype)
+        results.append([cuda.as_numpy(a) for a in (y, W.grad)])
+    np.testing.assert_equal(*results)
+    np.testing.assert_array_equal(results[1][1], [0, 2, 0])
+
+
+ON_TWO_SIDES = {
+    "embed_id": lambda W, ids: F.embed_id(ids[0], W),
+    "take": lambda W, ids: F.take(W, ids, 0),
+    "take_along_axis": lambda W, ids: F.take_along_axis(W, ids),
+}
+
+
+@pytest.mark.parametrize("name", ON_TWO_SIDES)
+def test_ids_on_the_other_side(name):
+    """Those of a CPU are moved, those of a GPU are not."""
+    ids = np.array([[0, 2]])
+    y = ON_TWO_SIDES[name](cuda.as_cupy(X), ids)
+    assert cuda.device_of(y) == "cuda:0"
+    message = f"{name}: expected all arguments on one device, got cpu, cuda:0"
+    with pytest.raises(TypeError, match=message):
+        ON_TWO_SIDES[name](X, cuda.as_cupy(ids))

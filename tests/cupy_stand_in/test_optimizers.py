@@ -72,12 +72,30 @@ def test_hooks_on_gradients_of_another_kind(hook):
     same(*results)
 
 
+@pytest.mark.parametrize("hook", HOOKS)
+def test_hooks_on_gradients_of_booleans(hook):
+    results = []
+    for gpu in (False, True):
+        p, *_ = parameters(gpu)
+        p.grad = p.data > 0
+        HOOKS[hook]()([p])
+        results.append([cuda.as_numpy(p.grad).astype(float)])
+    same(*results)
+
+
 def test_a_norm_that_is_infinite_clips_nothing():
     for gpu in (False, True):
         p, *_ = parameters(gpu)
         p.grad = cuda.get_array_module(p).full((3, 4), np.inf, np.float32)
         O.ClipGrad(1.0)([p])
         assert np.isinf(cuda.as_numpy(p.grad)).all()
+
+
+def test_squares_beyond_double_precision():
+    p, *_ = parameters(True)
+    p.grad = cuda.get_array_module(p).full((3, 4), 1e200)
+    O.ClipGrad(1.0)([p])
+    assert (cuda.as_numpy(p.grad) == 1e200).all()
 
 
 def test_squares_beyond_single_precision():

@@ -231,6 +231,61 @@ def test_parameters_on_two_devices(cupy, monkeypatch):
     assert devices == [0, 1]
 
 
+def test_launched_alone_on_the_second_device(launched, cupy):
+    params = []
+    for _ in range(2):
+        with cupy.cuda.Device(1):
+            params.append(Parameter(cupy.ones((3, 2), np.float32).T))
+            params[-1].grad = cupy.ones((2, 3), np.float32)
+    O.SGD(0.5).setup(params).update()
+    assert launched == ["sgd", "sgd"]
+    for p in params:
+        np.testing.assert_array_equal(cuda.as_numpy(p), np.full((2, 3), 0.5))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_state_on_two_devices(rule, cupy):
+    """It is made, saved and loaded where each parameter is."""
+    params = []
+    for i in range(4):
+        with cupy.cuda.Device(i % 2):
+            params.append(Parameter(cupy.ones(3, np.float32)))
+            params[-1].grad = cupy.ones(3, np.float32)
+    optimizer = RULES[rule]().setup(params)
+    average = O.ExponentialMovingAverage(params)
+    for _ in range(2):
+        optimizer.update()
+        average.update()
+        optimizer.load_state_dict(optimizer.state_dict())
+        average.load_state_dict(average.state_dict())
+        with average.applied():
+            for i, p in enumerate(params):
+                assert cuda.device_of(p) == f"cuda:{i % 2}"
+    for i, p in enumerate(params):
+        arrays = [x for x in optimizer.state(p).values() if cuda.is_array(x)]
+        for x in [p, average._averages[p], *arrays]:
+            assert cuda.device_of(x) == f"cuda:{i % 2}"
+    first, second = [cuda.as_numpy(p) for p in params[:2]]
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("rule", "switch"),
+    [("Adam", {"amsgrad": True}), ("RMSprop", {"centered": True, "momentum": 0.5})],
+)
+def test_state_made_late_on_the_second_device(rule, switch, cupy):
+    with cupy.cuda.Device(1):
+        p = Parameter(cupy.ones(3, np.float32))
+        p.grad = cupy.ones(3, np.float32)
+    optimizer = getattr(O, rule)().setup([p])
+    optimizer.update()
+    vars(optimizer).update(switch)
+    optimizer.update()
+    arrays = [x for x in optimizer.state(p).values() if cuda.is_array(x)]
+    assert len(arrays) == 3
+    assert {cuda.device_of(x) for x in arrays} == {"cuda:1"}
+
+
 def test_gradients_on_two_sides():
     here, there = parameters(False)[0], parameters(True)[0]
     for p in (here, there):

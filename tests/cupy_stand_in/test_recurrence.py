@@ -102,3 +102,12 @@ def test_calls_of_a_step(name, padding, monkeypatch, cupy):
         found.append(dict(counts))
     more = {k: found[1][k] - found[0][k] for k in counts}
     assert more == {"views": 2 * 2 * T, "products": 2 * 2 * T}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_mask_on_the_other_side(name):
+    arrays = [cuda.as_cupy(a) for a in arguments(name)]
+    mask = np.ones(arrays[0].shape[:2], bool)
+    message = f"{name}: expected all arguments on one device, got cuda:0, cpu"
+    with pytest.raises(TypeError, match=message):
+        getattr(F, name)(*arrays, mask=mask)

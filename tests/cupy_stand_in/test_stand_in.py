@@ -98,6 +98,7 @@ def test_other_arguments_are_refused(cupy, call):
 # =============================================================================
 
 MIXED = [
+    lambda cupy, x, a: cupy.ascontiguousarray(a),
     lambda cupy, x, a: x + a,
     lambda cupy, x, a: a + x,
     lambda cupy, x, a: a * x,

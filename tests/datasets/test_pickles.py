@@ -188,9 +188,57 @@ def test_many_arrays_of_the_same_bytes_are_refused(array):
     # A true pickle has the bytes of each array; a made-up one names some again.
     start = b"\x80\x05\x96" + (1000).to_bytes(8, "little") + bytes(1000) + b"q\0]("
     assert [x.size for x in unpickle_data(start + array + b"e.")] == [1000]
-    refused(start + 20 * array + b"e.", "arrays of more bytes than it has")
+    refused(start + 20 * array + b"e.", "more bytes in it than it has")
     many = [np.zeros(1000)] * 20  # one array, which has its bytes once
     assert len({id(x) for x in unpickle_data(pickle.dumps(many))}) == 1
+
+
+def test_much_of_the_same_text_is_refused():
+    # Bytes for Python 2 are text, of which each call would make bytes anew.
+    call = b"h\x01h\x00\x85R"
+    start = b"\x80\x02X\xe8\x03\0\0" + 1000 * b"a" + b"q\0c_codecs\nencode\nq\1]("
+    assert unpickle_data(start + call + b"e.") == [1000 * b"a"]
+    refused(start + 20 * call + b"e.", "more bytes in it than it has")
+    text = b"\x80\x02X\xe8\x03\0\0" + 1000 * b"a" + b"q\0]("
+    array = ARRAY + b"(K\x01M\xe8\x03\x85cnumpy\ndtype\nU\x02u1\x85R\x89h\0tb"
+    refused(text + 20 * array + b"e.", "more bytes in it than it has")
+    many = {b"\xff" + bytes([i]): bytes([i]) for i in range(256)}
+    for protocol in PROTOCOLS:
+        assert unpickle_data(pickle.dumps(many, protocol)) == many
+    refused(b"\x80\x02c_codecs\nencode\nK\x01\x85R.", "1 in the place of text")
+
+
+def doubled(times):
+    """Steps that make a tuple of the same tuple twice, of that one twice, ..."""
+    steps = [b"h" + bytes([i, ord("h"), i]) + b"\x86q" + bytes([i + 1])
+             for i in range(times)]  # fmt: skip
+    return b")q\0" + b"".join(steps)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        b"cnumpy\ndtype\nh\x50\x85R",
+        b"c_codecs\nencode\nh\x50\x85R",
+        b"c_codecs\nencode\n(X\x01\0\0\0ah\x50tR",
+        BUFFER[2:] + b"(" + BYTES + DTYPE + SHAPE + b"h\x50tR",
+        BUFFER[2:] + b"(" + BYTES + DTYPE + SHAPE + b"\x8c\x01Ch\x50tR",
+        BUFFER[2:] + b"(" + BYTES + DTYPE + b"h\x50\x8c\x01CtR",
+        BUFFER[2:] + b"(" + BYTES + DTYPE + SHAPE + b"\x8c\x01Kh\x50tR",
+    ],
+)
+def test_what_has_no_end_is_not_written_out_in_messages(call):
+    refused(b"\x80\x05" + doubled(80) + call + b".")
+
+
+@pytest.mark.parametrize("name", ["i,i", "b,S", "f,O", "f", "i4", "u1", "b1"])
+def test_names_of_dtypes(name):
+    dtype = b"cnumpy\ndtype\n\x8c" + bytes([len(name)]) + name.encode() + b"\x85R"
+    data = BUFFER + b"(" + BYTES + dtype + b"J\xff\xff\xff\xff\x85\x8c\x01CtR."
+    if "," in name:  # one number after another would be an array of records
+        refused(data, f"an array of dtype '{name}'")
+    else:
+        assert unpickle_data(data).dtype == name
 
 
 def test_array_that_lacks_bytes():

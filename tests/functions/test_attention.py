@@ -164,6 +164,18 @@ def test_masks_agree():
     np.testing.assert_allclose(a.data, b.data, rtol=1e-12)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_key_that_nobody_may_look_at_does_no_harm(value, causal):
+    q, k, v = example(4, 4)
+    open = np.arange(4) != 1
+    expected = attend(q, k, v, open, causal=causal)
+    k = k.copy()
+    k[..., 1, 0] = value
+    y = attend(q, k, v, open, causal=causal)
+    np.testing.assert_allclose(y.data, expected.data, rtol=1e-12)
+
+
 def test_causal_queries_are_the_last_places():
     q, k, v = example(5, 5)
     whole = attend(q, k, v, causal=True).data
@@ -327,3 +339,24 @@ def test_second_derivatives_of_a_graph_that_was_freed():
         F.sum(gx * gx).backward()
         gxs.append(x.grad.data)
     np.testing.assert_array_equal(*gxs)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_numbers_far_apart_that_are_added_to_the_scores(causal):
+    # Their difference overflows to -inf, whose exponential is 0, without a warning.
+    x = Variable(np.array([[0, 0], [0, 0]], np.float32))
+    v = Variable(np.array([[1, 2], [3, 4]], np.float32))
+    y = attend(x, x, v, np.array([3e38, -3e38], np.float32), causal)
+    assert y.data.tolist() == [[1, 2], [1, 2]]
+    (gv,) = dz.grad(y, [v], create_graph=True)
+    y.backward()
+    assert v.grad.data.tolist() == gv.data.tolist() == [[2, 2], [0, 0]]
+
+
+@pytest.mark.parametrize("number", [2.0, np.float64(2), np.float32(2)])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_number_as_mask_takes_the_dtype_of_the_scores(number, dtype):
+    x = np.arange(6).reshape(3, 2).astype(dtype)
+    y = attend(x, x, x, number)
+    assert y.dtype == dtype
+    np.testing.assert_allclose(y.data, attend(x, x, x).data, rtol=1e-6)

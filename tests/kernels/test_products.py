@@ -35,3 +35,12 @@ def test_it_computes_what_numpy_does(first, second, flags, dtype):
     tolerance = {"e": 2e-2, "f": 1e-4, "d": 1e-12}[y.dtype.char]
     expected = np.matmul(a.astype(float), b.astype(float)) / 2
     np.testing.assert_allclose(cuda.as_numpy(y), expected, tolerance, tolerance)
+
+
+def test_matrices_farther_apart_than_the_library_counts():
+    """cuBLAS takes an int from row to row, and a long one from matrix to matrix."""
+    far = products.MOST
+    for rows, expected in ((far, (False, far, 9)), (far + 1, None)):
+        strides = 4 * np.array([9, rows, 1])
+        layout = products.layout_of((3, 2, 5), tuple(strides.tolist()), 4, (3,))
+        assert layout == expected

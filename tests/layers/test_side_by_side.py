@@ -1,11 +1,15 @@
 """SideBySide: weights that share one array, and one Variable for all steps."""
 
+import weakref
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import dezero as dz
 import dezero.functions as F
 from dezero.core import Parameter, no_grad
+from dezero.layers import side_by_side
 from dezero.layers.side_by_side import SideBySide
 
 X = np.random.RandomState(0).randn(3, 2)
@@ -104,3 +108,22 @@ def test_what_one_step_leaves_behind_stays_for_the_others(leave):
         for p in parts:
             np.testing.assert_allclose(p.grad.data, np.repeat(X.sum(0)[:, None], 4, 1))
             p.cleargrad()
+
+
+def test_another_thread_that_joins_in_between(monkeypatch):
+    class Ref(weakref.ref):
+        def __call__(self):
+            found = super().__call__()
+            while meanwhile:
+                meanwhile.pop()()
+            return found
+
+    monkeypatch.setattr(side_by_side, "weakref", SimpleNamespace(ref=Ref))
+    pack, meanwhile, others = SideBySide(weights()), [], []
+    with no_grad():
+        constant = pack.joined(anew=True)
+    # After the constant was found, a thread that records joins the weights.
+    meanwhile.append(lambda: others.append(pack.joined(anew=False)))
+    joined = pack.joined(anew=False)
+    assert others[0].requires_grad and not constant.requires_grad
+    assert joined.requires_grad

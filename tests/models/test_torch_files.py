@@ -449,3 +449,16 @@ def test_damaged_files(read):
             read(bytes(damaged))  # a changed number is no damage one can see
         except ValueError as error:
             assert str(error).startswith("read_torch_file: expected")
+
+
+def test_what_has_no_end_is_neither_compared_nor_written_out(refused):
+    def doubled():
+        x = ()
+        for _ in range(100):
+            x = x, x
+        return x
+
+    refused(one(version=doubled()), "version .* of the format, not 1001")
+    refused(one(shape=doubled()), "the offset 0, shape .* and strides")
+    refused(one(offset=doubled()), "the offset .* and strides .* of x")
+    refused(one(keys=[doubled(), doubled()]), "a list of storages that are not those")

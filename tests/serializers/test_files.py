@@ -200,3 +200,28 @@ def test_paths_that_name_no_file(function, path):
     with pytest.raises(ValueError if is_text else TypeError) as caught:
         WITH_A_PATH[function](path)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("save", [save_npz, save_safetensors])
+def test_a_mask_would_be_lost(tmp_path, save):
+    x = np.ma.array([1.0, 2.0], mask=[False, True])
+    message = (
+        rf"{save.__name__}: expected arrays without a mask, which would be lost, got "
+        r"MaskedArray for 'x'; write x\.filled\(value\)"
+    )
+    with pytest.raises(TypeError, match=message):
+        save(tmp_path / "w", {"x": x})
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_pipe_stays_in_its_place(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with atomic_write(path) as file:
+            file.write(b"text")
+        assert os.read(reader, 100) == b"text"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(os.stat(path).st_mode) and os.listdir(tmp_path) == ["pipe"]

@@ -173,3 +173,25 @@ def test_a_header_that_is_no_header(tmp_path):
         archive.writestr("a.npy", member)
     with pytest.raises(ValueError, match="load_npz: expected a whole"):
         load_npz(tmp_path / "x")
+
+
+def test_a_header_that_claims_more_than_there_is(tmp_path):
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }\n"
+    for size in 3, 10**16:  # more than any machine finds room for
+        text = (header % size).encode()
+        path = tmp_path / "x.npz"
+        with zipfile.ZipFile(path, "w") as archive:
+            start = b"\x93NUMPY\x01\0" + len(text).to_bytes(2, "little")
+            archive.writestr("x.npy", start + text + bytes(16))
+        refused(path)
+
+
+def test_without_memory_no_file_is_called_damaged(tmp_path, monkeypatch):
+    def no_room(*args, **kwargs):
+        raise MemoryError
+
+    save_npz(tmp_path / "x", {"x": np.ones(3)})
+    monkeypatch.setattr(np.lib.format, "read_array", no_room)
+    monkeypatch.setattr(zipfile.ZipFile, "read", no_room)
+    with pytest.raises(MemoryError):
+        load_npz(tmp_path / "x")

@@ -202,7 +202,8 @@ class Look(list):
                 "heap": [
                     (-minus, f)
                     for minus, _, f in sorted(loop["heap"], key=lambda e: e[:2])
-                ],
+                ]
+                + [(0, f) for f in loop["last"]],
                 "gys": [gy.data.copy() for gy in loop["gys"]],
                 "table": {key: e[0].data.copy() for key, e in loop["table"].items()},
             }
