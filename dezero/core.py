@@ -969,7 +969,7 @@ def run_backward(
     found: dict[Variable, tuple[Variable, bool]] = {}
     heap: list[tuple[int, int, Function]] = []
     # Those of generation 0 come last, and there may be many: a heap that holds 5,000 of
-    # them takes 10 % of the time of a wide graph.
+    # them takes 13 % of the time of a wide graph.
     last: deque[Function] = deque()
     queued: set[Function] = set()  # those of several outputs
     count = itertools.count()  # among equal generations, first come, first served
